@@ -1,0 +1,151 @@
+"""The seams to the outside. Each adapter maps every driver error onto `pipelines.errors`; each port has a fake and one contract suite."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import IO, Any, Protocol, TypeVar
+
+from schemas.base import Record
+from schemas.chunk import MaskedChunk
+from schemas.index import EmbedderDescription, IndexFilter, IndexHit, IndexRow, OcrLine, RowState
+from schemas.source import SourceFile
+
+Reply = TypeVar("Reply", bound=Record)
+
+
+class SourceReader(Protocol):
+    """Lists and opens the files of one source."""
+
+    def files(self, known: Mapping[str, str] | None = None) -> Iterator[SourceFile]:
+        """All files, in no particular order, without opening any. `known` (uri to token) may be used to skip work.
+
+        Raises Misconfigured(SCAN_SOURCE_GONE | SCAN_SOURCE_DENIED) when the source as a whole cannot be listed.
+        """
+        ...
+
+    def open(self, uri: str) -> IO[bytes]:
+        """Raises Rejected(SCAN_*) when this one file cannot be read."""
+        ...
+
+
+class ArtifactStore(Protocol):
+    """Immutable, content-addressed files. Keys look like `facts/ab/abcdef….json`; a second put of a key is a no-op."""
+
+    def put(self, key: str, data: bytes) -> None: ...
+
+    def get(self, key: str) -> bytes:
+        """Raises KeyError when it is not there, Transient(STORE_DOWN) when the store is not."""
+        ...
+
+    def exists(self, key: str) -> bool: ...
+
+    def delete(self, keys: Iterable[str]) -> None: ...
+
+    def keys(self, prefix: str) -> Iterator[str]: ...
+
+
+class Ocr(Protocol):
+    """Reads a page image."""
+
+    @property
+    def name(self) -> str:
+        """Engine and version; part of the parse fingerprint."""
+        ...
+
+    def read(self, image: Any) -> tuple[OcrLine, ...]:
+        """`image`: numpy uint8 array, height x width x 3, RGB, upright. Lines in the engine's own order."""
+        ...
+
+
+class Embedder(Protocol):
+    """Turns masked text into vectors. `embed` takes chunks, not strings: raw text has no way in."""
+
+    @property
+    def description(self) -> EmbedderDescription: ...
+
+    def count_tokens(self, text: str) -> int:
+        """As the model counts, special tokens included."""
+        ...
+
+    def embed(self, chunks: Sequence[MaskedChunk]) -> Any:
+        """float32 array, len(chunks) x dimension, unit length. Raises Rejected(CHUNK_TOO_LONG) rather than truncate."""
+        ...
+
+    def embed_query(self, text: str) -> Any:
+        """float32 array of `dimension`, unit length."""
+        ...
+
+
+class Reranker(Protocol):
+    """Scores passages against a question with a cross-encoder."""
+
+    @property
+    def name(self) -> str: ...
+
+    def score(self, question: str, passages: Sequence[str]) -> list[float]: ...
+
+
+class LanguageModel(Protocol):
+    """Asks a model for one record. Answers are cached by content and kept inside a budget."""
+
+    @property
+    def name(self) -> str: ...
+
+    def ask(self, task: str, instructions: str, text: str, reply: type[Reply]) -> Reply:
+        """Raises Rejected(LLM_FAILED | LLM_BUDGET) when there is no usable answer, Transient when the server is away.
+
+        `task` names the use ("extract", "rewrite", …) and is part of the cache key.
+        """
+        ...
+
+
+class VectorIndex(Protocol):
+    """Candidates for a search. Derived from SQL; may be rebuilt from it at any time."""
+
+    def ensure(self, collection: str, dimension: int) -> None:
+        """Create the collection if it is missing, and load it. Doing it twice is harmless."""
+        ...
+
+    def upsert(self, collection: str, rows: Sequence[IndexRow]) -> None:
+        """Replaces rows of the same id. Any number of rows; the adapter cuts batches."""
+        ...
+
+    def dense(self, collection: str, vector: Any, where: IndexFilter, limit: int) -> list[IndexHit]:
+        """Best first, cosine similarity as score."""
+        ...
+
+    def lexical(self, collection: str, tokens: str, where: IndexFilter, limit: int) -> list[IndexHit]:
+        """Best first, BM25 score; empty where the server has no sparse vectors. Only rows that share a token."""
+        ...
+
+    def states(self, collection: str) -> Iterator[RowState]:
+        """Every row that the index really holds (strong count first, then iterated until both agree)."""
+        ...
+
+    def fetch(self, collection: str, ids: Sequence[str]) -> list[IndexRow]:
+        """The rows of these ids with vectors, strongly consistent; missing ones are left out."""
+        ...
+
+    def delete(self, collection: str, ids: Sequence[str]) -> None: ...
+
+    def flush(self, collection: str) -> None: ...
+
+    def drop(self, collection: str) -> None: ...
+
+
+class DuplicateCorpus(Protocol):
+    """What the dedup layer asks about the living corpus."""
+
+    def same(self, digests: Sequence[str]) -> Mapping[str, Sequence[str]]:
+        """Chunk ids by digest of the normalised text."""
+        ...
+
+    def sharing_bands(self, bands: Sequence[int]) -> Mapping[int, Sequence[str]]:
+        """Chunk ids by band hash."""
+        ...
+
+    def texts(self, chunks: Sequence[str]) -> Mapping[str, str]:
+        """Raw text by chunk id; ids that are gone are left out."""
+        ...
+
+
+Clock = Callable[[], float]
+"""Seconds since the epoch."""

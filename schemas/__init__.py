@@ -1,0 +1,1 @@
+"""The records that cross a border: frozen, strict, and importing nothing else of ours."""

@@ -1,0 +1,106 @@
+"""Sources: where documents come from, who owns them, who may read them, who approves them."""
+
+from typing import Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from schemas.base import Record
+
+Authority = Literal["L1", "L2", "L3", "L4"]
+"""L1 is binding (law, signed policy), L2 official, L3 working documents, L4 informal notes."""
+
+MaskOperator = Literal["replace", "mask", "pseudonym", "vault", "keep"]
+
+Risk = Literal[
+    "new_source",
+    "new_document",
+    "pii",
+    "conflict",
+    "near_duplicate",
+    "low_quality",
+    "hidden_text",
+    "injection",
+    "big_deletion",
+    "parse_warning",
+    "removed",
+]
+
+
+class ReviewPolicy(Record):
+    """Who approves changes of a source, and which risks a person must see."""
+
+    approver: Literal["auto", "owner", "admin"] = "admin"
+    hold_on: tuple[Risk, ...] = ()
+    """With `auto`: changes that carry one of these risks wait for a person all the same."""
+    reviewers: tuple[str, ...] = ()
+    """User ids that may answer; empty: the owner, or `admin`."""
+    deadline_hours: int = Field(default=72, ge=1)
+    on_timeout: Literal["hold", "approve", "decline"] = "hold"
+    four_eyes: bool = False
+    """The approver must be another person than the one who started the sync."""
+
+
+class Breaker(Record):
+    """A run stops before it removes more than this from one source."""
+
+    share: float = Field(default=0.20, gt=0, le=1)
+    documents: int = Field(default=50, ge=1)
+
+
+class Source(Record):
+    """One entry of sources.yaml."""
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")
+    kind: Literal["folder"] = "folder"
+    location: str
+    authority: Authority = "L3"
+    scope: str = Field(default="global", pattern=r"^(global|team:.+|user:.+)$")
+    owner: str = "admin"
+    access: tuple[str, ...] = ()
+    """Principals (`user:NAME`, `team:NAME`, `everyone`) that may read. Empty: follows the scope."""
+    review: ReviewPolicy = ReviewPolicy()
+    breaker: Breaker = Breaker()
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    mask: dict[str, MaskOperator] = Field(default_factory=dict)
+    """Operator by entity type; what is not named takes the default of the mask settings."""
+
+    @field_validator("access")
+    @classmethod
+    def _principals(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for principal in value:
+            if principal != "everyone" and not principal.startswith(("user:", "team:")):
+                raise ValueError(f"a principal is everyone, user:NAME or team:NAME, not {principal!r}")
+        return value
+
+    def readers(self) -> tuple[str, ...]:
+        """The principals that may read this source, sorted."""
+        if self.access:
+            return tuple(sorted(set(self.access)))
+        return ("everyone",) if self.scope == "global" else (self.scope,)
+
+
+class SourcesFile(Record):
+    """The whole of sources.yaml: the sources of one knowledge base."""
+
+    knowledge_base: str = Field(default="main", pattern=r"^[a-z][a-z0-9_]{0,30}$")
+    sources: tuple[Source, ...] = ()
+
+    @model_validator(mode="after")
+    def _names_are_unique(self) -> "SourcesFile":
+        names = [source.name for source in self.sources]
+        if doubled := {name for name in names if names.count(name) > 1}:
+            raise ValueError(f"source names must be unique, these are not: {sorted(doubled)}")
+        return self
+
+
+class SourceFile(Record):
+    """One file as a reader lists it, before it is opened."""
+
+    uri: str
+    """Path inside the source with `/`, stable over runs; undecodable bytes as surrogate escapes are percent-encoded."""
+    token: str
+    """Changes when the content may have changed (mtime+size, ETag, revision)."""
+    size: int
+    modified: float
+    """Seconds since the epoch."""
