@@ -1,4 +1,7 @@
-"""The seams to the outside. Each adapter maps every driver error onto `pipelines.errors`; each port has a fake and one contract suite."""
+"""The seams to the outside.
+
+Each adapter maps every driver error onto `pipelines.errors`; each port has a fake and one contract suite.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, Protocol, TypeVar

@@ -1,4 +1,7 @@
-"""The only reader of the environment. `SLUICE_HOME=…`, `SLUICE_OCR__ENGINE=paddle`: nested names take two underscores."""
+"""The only reader of the environment.
+
+`SLUICE_HOME=…`, `SLUICE_OCR__ENGINE=paddle`: nested names take two underscores.
+"""
 
 from pathlib import Path
 from typing import Literal
