@@ -1,0 +1,330 @@
+"""The governance state: one table per word of the design. Portable over SQLite (WAL) and MySQL 8 / MariaDB 10.11.
+
+`born` and `died` are release numbers: a row is visible at release R when born <= R < died.
+"""
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+from sqlalchemy.dialects import mysql
+
+metadata = MetaData()
+LongText = Text().with_variant(mysql.LONGTEXT(), "mysql", "mariadb")
+Big = BigInteger().with_variant(Integer(), "sqlite")
+BINARY_COLLATION = {"mysql_charset": "utf8mb4", "mysql_collate": "utf8mb4_bin", "mysql_engine": "InnoDB"}
+
+
+def _table(name: str, *columns: object) -> Table:
+    # Names and uris differ by case and by accents: MySQL must compare them byte by byte, as SQLite does.
+    return Table(name, metadata, *columns, **BINARY_COLLATION)  # type: ignore[arg-type]
+
+
+knowledge_base = _table(
+    "knowledge_base",
+    Column("name", String(64), primary_key=True),
+    Column("live_release", Integer, nullable=False, default=0),
+    Column("last_release", Integer, nullable=False, default=0),
+    Column("collection", String(128), nullable=False, default=""),
+    Column("embedder", String(32), nullable=False, default=""),
+    Column("created", Float, nullable=False),
+)
+access_set = _table(
+    "access_set",
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("principals", String(700), nullable=False, unique=True),
+)
+source = _table(
+    "source",
+    Column("kb", String(64), primary_key=True),
+    Column("name", String(64), primary_key=True),
+    Column("config", JSON, nullable=False),
+    Column("acl", Integer, nullable=False),
+    Column("synced", Float),
+)
+document = _table(
+    "document",
+    Column("id", String(32), primary_key=True),
+    Column("kb", String(64), nullable=False),
+    Column("source", String(64), nullable=False),
+    Column("uri", String(2048), nullable=False),
+    Column("token", String(128), nullable=False),
+    Column("sha256", String(64), nullable=False),
+    Column("size", Big, nullable=False, default=0),
+    Column("acl", Integer, nullable=False),
+    Column("present", Boolean, nullable=False, default=True),
+    Column("seen", Float, nullable=False),
+    Index("document_source", "kb", "source"),
+)
+version = _table(
+    "version",
+    Column("id", String(32), primary_key=True),
+    Column("kb", String(64), nullable=False),
+    Column("document", String(32), nullable=False, index=True),
+    Column("number", Integer, nullable=False),
+    Column("parent", String(32)),
+    Column("sha256", String(64), nullable=False),
+    Column("uri", String(2048), nullable=False),
+    Column("title", String(1024), nullable=False, default=""),
+    Column("language", String(16), nullable=False, default="und"),
+    Column("dated", String(32)),
+    Column("state", String(32), nullable=False),
+    Column("layer", String(16)),
+    Column("artifacts", JSON, nullable=False),
+    Column("facts", JSON, nullable=False),
+    Column("ingested_by", String(128), nullable=False),
+    Column("run", String(64), nullable=False),
+    Column("created", Float, nullable=False),
+    Index("version_state", "kb", "state"),
+)
+version_chunk = _table(
+    "version_chunk",
+    Column("version", String(32), primary_key=True),
+    Column("chunk", String(32), primary_key=True),
+    Column("ordinal", Integer, nullable=False),
+    Column("content_hash", String(64), nullable=False),
+    Column("page_start", Integer),
+    Column("page_end", Integer),
+    Column("band", String(16), nullable=False, default="index"),
+    Column("quality", Float, nullable=False, default=1.0),
+    Index("version_chunk_chunk", "chunk"),
+)
+document_release = _table(
+    "document_release",
+    Column("document", String(32), primary_key=True),
+    Column("born", Integer, primary_key=True),
+    Column("kb", String(64), nullable=False),
+    Column("version", String(32), nullable=False),
+    Column("died", Big, nullable=False),
+    Index("document_release_kb", "kb", "died"),
+)
+chunk = _table(
+    "chunk",
+    Column("id", String(64), primary_key=True),
+    Column("kb", String(64), nullable=False),
+    Column("chunk", String(32), nullable=False),
+    Column("document", String(32), nullable=False),
+    Column("version", String(32), nullable=False),
+    Column("source", String(64), nullable=False),
+    Column("born", Integer, nullable=False),
+    Column("died", Big, nullable=False),
+    Column("content_hash", String(64), nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("language", String(16), nullable=False),
+    Column("authority", Integer, nullable=False),
+    Column("dated", Integer, nullable=False, default=0),
+    Column("section", JSON, nullable=False),
+    Column("context", LongText, nullable=False),
+    Column("text", LongText, nullable=False),
+    Column("html", LongText),
+    Column("parent", LongText),
+    Column("quality", Float, nullable=False, default=1.0),
+    Column("duplicate_group", String(32)),
+    Index("chunk_document", "document", "died"),
+    Index("chunk_born", "kb", "born"),
+    Index("chunk_died", "kb", "died"),
+    Index("chunk_chunk", "chunk"),
+)
+release = _table(
+    "release",
+    Column("kb", String(64), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("state", String(32), nullable=False),
+    Column("kind", String(32), nullable=False),
+    Column("base", Integer, nullable=False, default=0),
+    Column("created", Float, nullable=False),
+    Column("created_by", String(128), nullable=False),
+    Column("published", Float),
+    Column("counts", JSON, nullable=False),
+    Column("gate", JSON),
+    Column("hygiene", Boolean, nullable=False, default=True),
+)
+release_item = _table(
+    "release_item",
+    Column("kb", String(64), primary_key=True),
+    Column("release", Integer, primary_key=True),
+    Column("document", String(32), primary_key=True),
+    Column("version", String(32)),
+    Column("previous", String(32)),
+    Column("change", String(16), nullable=False),
+    Column("risk", JSON, nullable=False),
+    Column("decision", String(16), nullable=False, default="pending"),
+)
+release_row = _table(
+    "release_row",
+    Column("kb", String(64), primary_key=True),
+    Column("release", Integer, primary_key=True),
+    Column("row", String(64), primary_key=True),
+    Column("operation", String(8), primary_key=True),
+)
+decision = _table(
+    "decision",
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("kb", String(64), nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("subject", String(64), nullable=False),
+    Column("verdict", String(16), nullable=False),
+    Column("actor", String(128), nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("at", Float, nullable=False),
+    Index("decision_subject", "kind", "subject"),
+)
+rejection = _table(
+    "rejection",
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("kb", String(64), nullable=False),
+    Column("subject", String(32), nullable=False, index=True),
+    Column("document", String(32), nullable=False),
+    Column("source", String(64), nullable=False),
+    Column("uri", String(2048), nullable=False),
+    Column("layer", String(16), nullable=False),
+    Column("code", String(64), nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("standing", Boolean, nullable=False, default=True),
+)
+duplicate_link = _table(
+    "duplicate_link",
+    Column("a", String(32), primary_key=True),
+    Column("b", String(32), primary_key=True),
+    Column("outcome", String(16), nullable=False),
+    Column("drop", Boolean, nullable=False),
+    Column("evidence", JSON, nullable=False),
+    Index("duplicate_link_b", "b"),
+)
+duplicate_band = _table(
+    "duplicate_band",
+    Column("kb", String(64), primary_key=True),
+    Column("band", BigInteger, primary_key=True),
+    Column("chunk", String(32), primary_key=True),
+    Index("duplicate_band_chunk", "chunk"),
+)
+duplicate_digest = _table(
+    "duplicate_digest",
+    Column("kb", String(64), primary_key=True),
+    Column("digest", String(32), primary_key=True),
+    Column("chunk", String(32), primary_key=True),
+    Index("duplicate_digest_chunk", "chunk"),
+)
+pii_finding = _table(
+    "pii_finding",
+    Column("version", String(32), primary_key=True),
+    Column("chunk", String(32), primary_key=True),
+    Column("type", String(32), primary_key=True),
+    Column("operator", String(16), nullable=False),
+    Column("count", Integer, nullable=False),
+)
+entity = _table(
+    "entity",
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("version", String(32), nullable=False, index=True),
+    Column("chunk", String(32), nullable=False),
+    Column("text", String(512), nullable=False),
+    Column("type", String(64), nullable=False),
+    Column("method", String(64), nullable=False),
+)
+relation = _table(
+    "relation",
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("version", String(32), nullable=False, index=True),
+    Column("chunk", String(32), nullable=False),
+    Column("subject", String(512), nullable=False),
+    Column("predicate", String(128), nullable=False),
+    Column("object", String(512), nullable=False),
+    Column("method", String(64), nullable=False),
+)
+overlay = _table(
+    "overlay",
+    Column("chunk", String(32), primary_key=True),
+    Column("kb", String(64), nullable=False),
+    Column("kind", String(8), nullable=False),
+    Column("text", LongText),
+    Column("actor", String(128), nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("at", Float, nullable=False),
+)
+deny = _table(
+    "deny",
+    Column("kb", String(64), primary_key=True),
+    Column("kind", String(16), primary_key=True),
+    Column("subject", String(64), primary_key=True),
+    Column("actor", String(128), nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("at", Float, nullable=False),
+)
+audit = _table(
+    "audit",
+    Column("sequence", Integer, primary_key=True, autoincrement=False),
+    Column("kb", String(64), nullable=False),
+    Column("at", Float(53), nullable=False),
+    Column("actor", String(128), nullable=False),
+    Column("action", String(64), nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("subject", String(128), nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("detail", LongText, nullable=False),
+    Column("previous", String(64), nullable=False),
+    Column("hash", String(64), nullable=False),
+    Index("audit_subject", "kind", "subject"),
+)
+query_log = _table(
+    "query_log",
+    Column("id", String(32), primary_key=True),
+    Column("kb", String(64), nullable=False),
+    Column("at", Float, nullable=False),
+    Column("user", String(128), nullable=False),
+    Column("query", Text, nullable=False),
+    Column("release", Integer, nullable=False),
+    Column("found", Boolean, nullable=False),
+    Index("query_log_at", "kb", "at"),
+)
+query_hit = _table(
+    "query_hit",
+    Column("query", String(32), primary_key=True),
+    Column("rank", Integer, primary_key=True),
+    Column("chunk", String(32), nullable=False),
+    Column("document", String(32), nullable=False),
+    Column("cited", Boolean, nullable=False, default=False),
+    Index("query_hit_chunk", "chunk"),
+    Index("query_hit_document", "document"),
+)
+eval_run = _table(
+    "eval_run",
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("kb", String(64), nullable=False),
+    Column("release", Integer, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("report", JSON, nullable=False),
+)
+quality_run = _table(
+    "quality_run",
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("kb", String(64), nullable=False),
+    Column("release", Integer, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("report", JSON, nullable=False),
+)
+llm_cache = _table(
+    "llm_cache",
+    Column("key", String(64), primary_key=True),
+    Column("reply", LongText, nullable=False),
+    Column("at", Float, nullable=False),
+)
+vector = _table(
+    "vector",
+    Column("content_hash", String(64), primary_key=True),
+    Column("embedder", String(32), primary_key=True),
+    Column("data", LargeBinary().with_variant(mysql.MEDIUMBLOB(), "mysql", "mariadb"), nullable=False),
+    UniqueConstraint("embedder", "content_hash", name="vector_embedder"),
+)
