@@ -1,0 +1,34 @@
+"""RapidOCR and page orientation on drawn pages."""
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw, ImageFont
+
+from pipelines.adapters.rapidocr import PageOrientation, RapidOcr
+
+pytestmark = pytest.mark.ocr
+
+
+def page(*lines: str) -> np.ndarray:
+    image = Image.new("RGB", (900, 120 * len(lines) + 60), "white")
+    draw = ImageDraw.Draw(image)
+    for row, line in enumerate(lines):
+        draw.text((20, 30 + 120 * row), line, fill=(160, 0, 0), font=ImageFont.load_default(36))
+    return np.asarray(image)
+
+
+def test_reads_lines_with_their_places() -> None:
+    lines = RapidOcr().read(page("Quarterly report 2026", "Total amount 1,234.56"))
+    assert [line.text for line in lines] == ["Quarterly report 2026", "Total amount 1,234.56"]
+    assert all(line.confidence > 0.9 for line in lines)
+    assert lines[0].quad[1] < lines[1].quad[1]
+
+
+def test_an_empty_page_has_no_lines() -> None:
+    assert RapidOcr().read(np.full((300, 300, 3), 255, np.uint8)) == ()
+
+
+def test_turning_by_the_quarter_turns_makes_a_page_upright() -> None:
+    upright = page(*["The supplier delivers within thirty days of the order"] * 9)
+    orientation = PageOrientation()
+    assert [orientation.quarter_turns(np.rot90(upright, k)) for k in range(4)] == [0, 3, 2, 1]
