@@ -1,0 +1,208 @@
+"""A local folder as a source: one walk, no file opened."""
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO
+
+from pipelines.errors import Code, Misconfigured, Rejected
+from schemas.source import Source, SourceFile
+
+Problem = tuple[str, Code, str]
+"""(uri, code, reason). The uri of a folder ends in `/` and stands for everything below it."""
+
+Link = tuple[str, str, tuple[str, ...]]
+"""(uri, real target, real folders that led here, the source's root first)."""
+
+_READABLE_BY_ALL = 0o004
+
+
+class FolderReader:
+    """Lists and opens the files below `source.location` (taken from `base` where it is relative).
+
+    A link inside the source is followed once; one that leaves it or leads back to a parent of itself is a problem.
+    """
+
+    def __init__(self, source: Source, base: Path) -> None:
+        self._name = source.name
+        self._root = base / Path(source.location).expanduser()
+        self._include = tuple(glob_pattern(one) for one in source.include)
+        self._exclude = tuple(glob_pattern(one) for one in source.exclude)
+        self._problems: list[Problem] = []
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What the last listing could not take; complete once it has been iterated to its end."""
+        return tuple(self._problems)
+
+    def files(self, known: Mapping[str, str] | None = None) -> Iterator[SourceFile]:
+        """All files, in no particular order. Raises Misconfigured when the source as a whole cannot be listed."""
+        self._problems = []
+        root = self._check_root()
+        links: list[Link] = []
+        yield from self._walk(root, "", (root,), links)
+        followed: set[str] = set()
+        while links:
+            # Links wait for the plain walk and go in order, so that the same tree always gives the same uris.
+            links.sort(reverse=True)
+            uri, target, chain = links.pop()
+            if target not in followed:
+                followed.add(target)
+                yield from self._walk(target, uri, (*chain, target), links)
+
+    def open(self, uri: str) -> IO[bytes]:
+        """Raises Rejected(SCAN_OUTSIDE | SCAN_UNREADABLE)."""
+        root = os.path.realpath(self._root)
+        path = os.path.realpath(Path(root, *(decode_name(part) for part in uri.split("/"))))
+        if not _inside(path, root):
+            raise Rejected(Code.SCAN_OUTSIDE, "the path leaves the source")
+        try:
+            # Not blocking: a pipe that took the file's place would wait for a writer for ever.
+            number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            stream = os.fdopen(number, "rb")
+        except OSError as error:
+            raise Rejected(Code.SCAN_UNREADABLE, error.strerror or "cannot be opened") from error
+        if not stat.S_ISREG(os.fstat(number).st_mode):
+            stream.close()
+            raise Rejected(Code.SCAN_UNREADABLE, "not a regular file")
+        return stream
+
+    def _check_root(self) -> str:
+        where = f"source {self._name}: {self._root}"
+        try:
+            if not stat.S_ISDIR(self._root.stat().st_mode):
+                raise Misconfigured(Code.SCAN_SOURCE_GONE, f"{where} is not a folder")
+            os.scandir(self._root).close()
+        except PermissionError as error:
+            raise Misconfigured(Code.SCAN_SOURCE_DENIED, f"{where} may not be read") from error
+        except OSError as error:
+            raise Misconfigured(Code.SCAN_SOURCE_GONE, f"{where} is not there ({error.strerror})") from error
+        return os.path.realpath(self._root)
+
+    def _walk(self, folder: str, uri: str, chain: tuple[str, ...], links: list[Link]) -> Iterator[SourceFile]:
+        """The plain files below `folder`; links to folders are added to `links`."""
+        stack = [(folder, uri)]
+        while stack:
+            path, prefix = stack.pop()
+            try:
+                entries = os.scandir(path)
+            except FileNotFoundError:
+                continue  # gone since its parent was listed
+            except OSError as error:
+                self._problems.append((f"{prefix}/", Code.SCAN_UNREADABLE, error.strerror or "cannot be listed"))
+                continue
+            with entries:
+                for entry in entries:
+                    name = encode_name(entry.name)
+                    where = f"{prefix}/{name}" if prefix else name
+                    if entry.is_symlink():
+                        yield from self._link(entry, where, (*chain, path), links)
+                    elif entry.is_dir(follow_symlinks=False):
+                        stack.append((entry.path, where))
+                    elif self._wanted(where) and (file := self._file(entry, where)):
+                        yield file
+
+    def _link(
+        self, entry: "os.DirEntry[str]", uri: str, chain: tuple[str, ...], links: list[Link]
+    ) -> Iterator[SourceFile]:
+        target = os.path.realpath(entry.path)
+        try:
+            mode = entry.stat().st_mode
+        except OSError as error:
+            looped = error.errno == errno.ELOOP
+            code = Code.SCAN_LOOP if looped else Code.SCAN_UNREADABLE
+            if self._wanted(uri):
+                self._problems.append((uri, code, "a link to itself" if looped else "a link to nothing"))
+            return
+        if not _inside(target, chain[0]):
+            if stat.S_ISDIR(mode) or self._wanted(uri):
+                self._problems.append((uri, Code.SCAN_OUTSIDE, "a link to a place outside the source"))
+        elif stat.S_ISDIR(mode):
+            if any(_inside(real, target) for real in chain):
+                self._problems.append((uri, Code.SCAN_LOOP, "a link to one of its own parents"))
+            else:
+                links.append((uri, target, chain))
+        elif self._wanted(uri) and (file := self._file(entry, uri)):
+            yield file
+
+    def _wanted(self, uri: str) -> bool:
+        if self._include and not any(one.fullmatch(uri) for one in self._include):
+            return False
+        return not any(one.fullmatch(uri) for one in self._exclude)
+
+    def _file(self, entry: "os.DirEntry[str]", uri: str) -> SourceFile | None:
+        """The record of a regular, readable file; None and a problem for anything else."""
+        try:
+            found = entry.stat()
+        except FileNotFoundError:
+            return None  # gone since its folder was listed
+        except OSError as error:
+            self._problems.append((uri, Code.SCAN_UNREADABLE, error.strerror or "cannot be examined"))
+            return None
+        if not stat.S_ISREG(found.st_mode):
+            self._problems.append((uri, Code.SCAN_UNREADABLE, "not a regular file"))
+            return None
+        if not found.st_mode & _READABLE_BY_ALL and not os.access(entry.path, os.R_OK):
+            self._problems.append((uri, Code.SCAN_UNREADABLE, "may not be read"))
+            return None
+        if not _valid(entry.name):
+            self._problems.append((uri, Code.SCAN_BAD_NAME, "the name is not valid UTF-8; it is kept percent-encoded"))
+        token = f"{found.st_mtime_ns}-{found.st_size}-{found.st_ino}"
+        return SourceFile(uri=uri, token=token, size=found.st_size, modified=found.st_mtime)
+
+
+def glob_pattern(glob: str) -> re.Pattern[str]:
+    """A glob over uris: `*` and `?` stay inside one name, `**` crosses folders, a glob without `/` fits any depth."""
+    glob = glob.removeprefix("./")
+    if "/" not in glob.rstrip("/"):
+        glob = f"**/{glob}"
+    if glob.endswith("/"):
+        glob += "**"
+    parts = re.split(r"(\*\*/|\*\*|\*|\?|\[!?[^\]/]+\])", glob)
+    return re.compile("".join(_glob_part(part) for part in parts), re.DOTALL)
+
+
+def _glob_part(part: str) -> str:
+    known = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    if part in known:
+        return known[part]
+    if part.startswith("[") and part.endswith("]") and len(part) > 2:
+        inside = part[1:-1].replace("\\", "\\\\")
+        return f"[^{inside[1:]}]" if inside.startswith("!") else f"[{inside}]"
+    return re.escape(part)
+
+
+def encode_name(name: str) -> str:
+    """A file name as part of a uri: bytes that are not UTF-8 become %80..%FF. `decode_name` gives the name back.
+
+    A percent sign that could be mistaken for such a byte becomes %25; all other names stay as they are.
+    """
+    if name.isascii() and "%" not in name:
+        return name
+    name = re.sub(r"%(?=25|[89A-F][0-9A-F])", "%25", name)
+    return re.sub(r"[\udc80-\udcff]", lambda found: f"%{ord(found[0]) - 0xDC00:02X}", name)
+
+
+def decode_name(name: str) -> str:
+    """The name on disk, with surrogate escapes (PEP 383)."""
+    if "%" not in name:
+        return name
+
+    def byte(found: re.Match[str]) -> str:
+        value = int(found[1], 16)
+        return "%" if value == 0x25 else chr(0xDC00 + value)
+
+    return re.sub(r"%(25|[89A-F][0-9A-F])", byte, name)
+
+
+def _valid(name: str) -> bool:
+    if name.isascii():
+        return True
+    return not any("\udc80" <= character <= "\udcff" for character in name)
+
+
+def _inside(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
