@@ -105,6 +105,8 @@ class Code(StrEnum):
     EMBEDDER_CHANGED = "config.embedder_changed", "The embedder is not the one that the live index was built with."
     NOT_INITIALISED = "config.not_initialised", "Run `sluice init` first."
     STORE_DOWN = "store.down", "The artifact store does not answer."
+    AIRFLOW_DOWN = "airflow.down", "Airflow does not run or does not answer."
+    AIRFLOW_REFUSED = "airflow.refused", "Airflow refused the request."
     INTERNAL = "internal.error", "A defect of Sluice itself."
 
 

@@ -1,0 +1,227 @@
+"""Airflow on this machine: start it, drive it over its REST API, stop it without a trace.
+
+`python -m pipelines.standalone up|down`. For a demo and for development; a site with more than one machine runs its own
+Airflow. Everything lives under `<home>/airflow`; only the loopback address is bound.
+"""
+
+import json
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipelines.airflow_api import Airflow
+from pipelines.errors import Code, Misconfigured, Transient
+
+ROOT = Path(__file__).resolve().parent.parent
+USERS = "admin:admin,reviewer:user,viewer:viewer"
+"""Simple auth manager: `user` may trigger DAGs and answer reviews, `viewer` may only look."""
+START_SECONDS = 300
+"""Measured: 42 CPU seconds to healthy; a busy machine of two cores takes minutes of wall time."""
+STOP_SECONDS = 40
+
+
+@dataclass(frozen=True)
+class _Instance:
+    """A started Airflow, as noted in `<home>/airflow/standalone.json`. All its processes share the session `pid`."""
+
+    pid: int
+    started: float
+    url: str
+
+
+def up(home: Path, environment: Mapping[str, str] | None = None, timeout: float = START_SECONDS) -> Airflow:
+    """Start Airflow for this home, or find the one that runs; returns when scheduler and DAG processor are healthy.
+
+    `environment` is added to what the tasks see. Raises Transient(AIRFLOW_DOWN) with the log's last lines.
+    """
+    home = home.resolve()
+    folder = home / "airflow"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    passwords = _passwords(folder / "passwords.json")
+    instance = _running(folder)
+    if instance is None:
+        instance = _start(home, folder, environment or {})
+    airflow = Airflow(instance.url, "admin", passwords["admin"])
+    deadline = time.monotonic() + timeout
+    while not airflow.healthy():
+        if _running(folder) is None or time.monotonic() > deadline:
+            down(home)
+            raise Transient(Code.AIRFLOW_DOWN, f"Airflow did not start; the end of its log:\n{_tail(folder)}")
+        time.sleep(1)
+    return airflow
+
+
+def down(home: Path) -> bool:
+    """Stop the Airflow of this home with everything that it started; False where none ran."""
+    folder = home.resolve() / "airflow"
+    instance = _running(folder)
+    (folder / "standalone.json").unlink(missing_ok=True)
+    if instance is None:
+        return False
+    # The parent first: on SIGINT it ends its children one by one. It leaves some behind, so the session is swept.
+    _send(_members(instance.pid), signal.SIGTERM)
+    deadline = time.monotonic() + STOP_SECONDS
+    while (left := _members(instance.pid)) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    _send(left, signal.SIGKILL)
+    return True
+
+
+def account(home: Path, user: str = "admin") -> Airflow:
+    """The running Airflow of this home, as this user. Raises Misconfigured where none runs."""
+    folder = home.resolve() / "airflow"
+    instance = _running(folder)
+    if instance is None:
+        raise Misconfigured(Code.AIRFLOW_DOWN, "Airflow does not run here: start it with `make up`")
+    return Airflow(instance.url, user, _passwords(folder / "passwords.json")[user])
+
+
+def _start(home: Path, folder: Path, environment: Mapping[str, str]) -> _Instance:
+    port = _port(8080)
+    url = f"http://127.0.0.1:{port}"
+    with (folder / "standalone.log").open("ab") as log:
+        process = subprocess.Popen(
+            [str(Path(sys.executable).with_name("airflow")), "standalone"],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **_environment(home, folder, url, port), **environment},
+            start_new_session=True,
+        )
+    instance = _Instance(process.pid, _start_time(process.pid), url)
+    (folder / "standalone.json").write_text(json.dumps(vars(instance)))
+    return instance
+
+
+def _environment(home: Path, folder: Path, url: str, port: int) -> dict[str, str]:
+    from pipelines.settings import Settings
+
+    options = {
+        "API__HOST": "127.0.0.1",
+        "API__PORT": str(port),
+        "API__BASE_URL": url,
+        "API__WORKERS": "1",
+        "CORE__DAGS_FOLDER": str(ROOT / "dags"),
+        "CORE__PLUGINS_FOLDER": str(ROOT / "plugins"),
+        "CORE__LOAD_EXAMPLES": "False",
+        "CORE__PARALLELISM": "4",
+        "CORE__EXECUTION_API_SERVER_URL": f"{url}/execution/",
+        "CORE__SIMPLE_AUTH_MANAGER_USERS": USERS,
+        "CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(folder / "passwords.json"),
+        "DAG_PROCESSOR__REFRESH_INTERVAL": "10",
+        "DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "10",
+        "LOGGING__WORKER_LOG_SERVER_PORT": str(_port(8793)),
+        "LOGGING__TRIGGER_LOG_SERVER_PORT": str(_port(8794)),
+        "USAGE_DATA_COLLECTION__ENABLED": "False",
+    }
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    modules = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
+    return {
+        **{f"AIRFLOW__{name}": value for name, value in options.items()},
+        "AIRFLOW_HOME": str(folder),
+        "PATH": path,
+        "PYTHONPATH": modules,
+        "NO_PROXY": "127.0.0.1,localhost",
+        "no_proxy": "127.0.0.1,localhost",
+        "SLUICE_HOME": str(home),
+        "SLUICE_SOURCES": str(Settings().sources.absolute()),
+    }
+
+
+def _passwords(path: Path) -> dict[str, str]:
+    """The login of each user, made once and readable by the owner only."""
+    if not path.exists():
+        made = {user.partition(":")[0]: secrets.token_urlsafe(12) for user in USERS.split(",")}
+        path.touch(mode=0o600)
+        path.write_text(json.dumps(made))
+    stored: dict[str, str] = json.loads(path.read_text())
+    return stored
+
+
+def _port(wanted: int) -> int:
+    """The wanted loopback port where it is free, else any free one."""
+    for port in (wanted, 0):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return int(probe.getsockname()[1])
+    raise Transient(Code.AIRFLOW_DOWN, "no free port")
+
+
+def _running(folder: Path) -> _Instance | None:
+    """The noted instance while any of its processes lives; a process id that was used again is not it."""
+    try:
+        instance = _Instance(**json.loads((folder / "standalone.json").read_text()))
+    except (FileNotFoundError, ValueError, TypeError):
+        return None
+    alive = _start_time(instance.pid) == instance.started
+    return instance if alive or (_start_time(instance.pid) == 0 and _members(instance.pid)) else None
+
+
+def _start_time(pid: int) -> float:
+    """Seconds since the epoch; 0 where there is no such process (a zombie is none)."""
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        return 0.0 if process.status() == psutil.STATUS_ZOMBIE else float(process.create_time())
+    except psutil.NoSuchProcess:
+        return 0.0
+
+
+def _members(session: int) -> list[Any]:
+    """All living processes of a session: Airflow's parts leave the process group, but not the session."""
+    import psutil
+
+    found = []
+    for process in psutil.process_iter(["status"]):
+        try:
+            if os.getsid(process.pid) == session and process.info["status"] != psutil.STATUS_ZOMBIE:
+                found.append(process)
+        except OSError:
+            continue
+    return found
+
+
+def _send(processes: list[Any], number: int) -> None:
+    import psutil
+
+    for process in processes:
+        try:
+            process.send_signal(number)
+        except psutil.NoSuchProcess:
+            continue
+
+
+def _tail(folder: Path, lines: int = 20) -> str:
+    log = folder / "standalone.log"
+    return "\n".join(log.read_text(errors="replace").splitlines()[-lines:]) if log.exists() else ""
+
+
+def main() -> None:
+    """`up` prints address and logins; `down` stops."""
+    from pipelines.settings import Settings
+
+    home = Settings().home
+    if sys.argv[1:] == ["up"]:
+        airflow = up(home)
+        for user, password in _passwords(home.resolve() / "airflow" / "passwords.json").items():
+            sys.stdout.write(f"{airflow.url}  {user}  {password}\n")
+    elif sys.argv[1:] == ["down"]:
+        sys.stdout.write("Airflow stopped.\n" if down(home) else "Airflow was not running.\n")
+    else:
+        sys.exit("usage: python -m pipelines.standalone up|down")
+
+
+if __name__ == "__main__":
+    main()
