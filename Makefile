@@ -1,0 +1,52 @@
+.DEFAULT_GOAL := help
+PY := .venv/bin/python
+UV := $(shell command -v uv 2>/dev/null || echo "python3 -m uv")
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: help install sample run up down test lint bench golden clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: .venv/.installed ## install what is missing into .venv (uv, then the locked packages)
+
+.venv/.installed: requirements.lock pyproject.toml
+	@$(UV) --version >/dev/null 2>&1 || python3 -m pip install --user --quiet uv \
+		|| python3 -m pip install --user --quiet --break-system-packages uv
+	test -x $(PY) || $(UV) venv --quiet --python 3.11 .venv
+	$(UV) pip install --quiet --python $(PY) -r requirements.lock
+	$(UV) pip install --quiet --python $(PY) --no-deps -e .
+	@touch $@
+
+sample: install ## write the sample knowledge base to .sluice/sample
+	@$(PY) -m tests.sample.make_sample .sluice/sample
+
+run: sample ## the whole road on the sample: sync, review, publish, ask, roll back (real Airflow)
+	$(PY) -m pipelines.demo
+
+up: install ## start Airflow with the DAGs; prints address and logins
+	$(PY) -m pipelines.standalone up
+
+down: install ## stop Airflow and the index server
+	$(PY) -m pipelines.standalone down
+	-@$(PY) -m pipelines.cli down
+
+test: install ## run the tests
+	$(PY) -m pytest
+
+lint: install ## check style, types and the arrows between modules
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	test ! -f .importlinter || .venv/bin/lint-imports
+
+bench: install ## run each benchmark; each prints one JSON object
+	@for file in tests/bench/[a-z]*.py; do \
+		name=$$(basename $$file .py); $(PY) -m tests.bench.$$name || exit 1; done
+
+golden: install ## write the golden files anew (look at the diff before you commit it)
+	SLUICE_GOLDEN=write $(PY) -m pytest tests/golden
+
+clean: ## remove caches, the environment and the local state
+	rm -rf .venv .sluice .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
