@@ -1,0 +1,168 @@
+"""Parsing in a child process with limits on time and memory.
+
+A parser that hangs, eats memory or dies takes its process with it, never the run. Workers stay warm, since imports
+cost more than most files. They are plain subprocesses, for daemonic processes (Airflow tasks) may not use
+multiprocessing. Messages are JSON lines: a child that a hostile file has taken over must not send us pickles.
+"""
+
+import atexit
+import contextlib
+import json
+import os
+import selectors
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from pipelines.errors import Code, Rejected
+from pipelines.parse.settings import OcrFactory, ParseSettings
+from schemas.document import Document
+
+KILLED_FOR_MEMORY = -9
+_idle: list["Worker"] = []
+_lock = threading.Lock()
+
+
+class Worker:
+    """One child process: a file at a time."""
+
+    def __init__(self) -> None:
+        environment = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **os.environ}
+        root = str(Path(__file__).resolve().parents[2])
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, environment.get("PYTHONPATH")]))
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "pipelines.parse.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+        )
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._stdin, self._stdout = self._process.stdin, self._process.stdout
+        self._buffer = b""
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def ask(self, request: dict[str, Any], settings: ParseSettings) -> dict[str, Any]:
+        """The child's answer. Raises Rejected(PARSE_TIMEOUT | PARSE_CRASHED | PARSE_MEMORY); the worker is then dead."""
+        started = time.monotonic()
+        try:
+            self._stdin.write(json.dumps(request).encode() + b"\n")
+            self._stdin.flush()
+        except OSError as error:
+            raise self._death() from error
+        while True:
+            left = min(settings.page_timeout, started + settings.timeout - time.monotonic())
+            line = self._line(left)
+            if line is None:
+                self.close()
+                what = f"no page in {settings.page_timeout:g} s" if left > 0 else f"longer than {settings.timeout:g} s"
+                raise Rejected(Code.PARSE_TIMEOUT, f"the parser was stopped: {what}")
+            if not line:
+                raise self._death()
+            with contextlib.suppress(ValueError):
+                answer = json.loads(line)
+                if isinstance(answer, dict) and "page" not in answer:
+                    return answer
+
+    def _line(self, seconds: float) -> bytes | None:
+        """The next line; None after `seconds`, empty at the end of the stream."""
+        deadline = time.monotonic() + seconds
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._stdout, selectors.EVENT_READ)
+            while b"\n" not in self._buffer:
+                left = deadline - time.monotonic()
+                if left <= 0 or not selector.select(left):
+                    return None
+                data = os.read(self._stdout.fileno(), 1 << 16)
+                if not data:
+                    return b""
+                self._buffer += data
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        return line
+
+    def _death(self) -> Rejected:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(5)
+        status = self._process.poll()
+        self.close()
+        if status == KILLED_FOR_MEMORY:
+            return Rejected(Code.PARSE_MEMORY, "the parser process was killed, most likely for lack of memory")
+        return Rejected(Code.PARSE_CRASHED, f"the parser process died with status {status}")
+
+    def close(self) -> None:
+        """Kill and reap."""
+        if self.alive:
+            self._process.kill()
+        with contextlib.suppress(OSError):
+            self._stdin.close()
+        self._stdout.close()
+        self._process.wait()
+
+    def abandon(self) -> None:
+        """In a forked copy of the parent: the child is not ours; let go of its pipes."""
+        with contextlib.suppress(OSError):
+            self._stdin.close()
+        self._stdout.close()
+        self._process.returncode = 0
+
+
+def parse_isolated(
+    path: Path, *, name: str, settings: ParseSettings, ocr_settings: OcrFactory | None = None
+) -> Document:
+    """`dispatch.parse_file` in a child process. Without `ocr_settings` scans are not read.
+
+    Raises Rejected with the parser's own code, or PARSE_TIMEOUT, PARSE_CRASHED, PARSE_MEMORY, PARSE_FAILED.
+    """
+    request = {
+        "path": str(Path(path).resolve()),
+        "name": name,
+        "settings": settings.model_dump(mode="json"),
+        "ocr": ocr_settings.model_dump(mode="json") if ocr_settings else None,
+    }
+    worker = _take()
+    try:
+        answer = worker.ask(request, settings)
+    except BaseException:
+        worker.close()
+        raise
+    with _lock:
+        _idle.append(worker)
+    if "document" in answer:
+        return Document.model_validate(answer["document"])
+    raise Rejected(Code(answer["code"]), str(answer["reason"]))
+
+
+def _take() -> Worker:
+    with _lock:
+        while _idle:
+            worker = _idle.pop()
+            if worker.alive:
+                return worker
+            worker.close()
+    return Worker()
+
+
+def shut_down() -> None:
+    """End all idle workers; busy ones belong to the calls that use them."""
+    with _lock:
+        workers, _idle[:] = list(_idle), []
+    for worker in workers:
+        worker.close()
+
+
+def _forget() -> None:
+    global _lock
+    _lock = threading.Lock()
+    for worker in _idle:
+        worker.abandon()
+    _idle.clear()
+
+
+atexit.register(shut_down)
+os.register_at_fork(after_in_child=_forget)

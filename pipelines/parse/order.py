@@ -1,0 +1,83 @@
+"""Reading order of boxes by recursive XY-cut (Nagy and Seth, 1984): cut a region at its widest clear gap, columns or rows."""
+
+from collections.abc import Sequence
+
+Rectangle = tuple[float, float, float, float]
+"""x0, y0, x1, y1 in points or pixels, origin top left."""
+
+
+def reading_order(boxes: Sequence[Rectangle]) -> list[int]:
+    """Indexes of `boxes` in reading order: a permutation, whatever the input."""
+    heights = sorted(box[3] - box[1] for box in boxes)
+    line = heights[len(heights) // 2] if heights else 0.0
+    ordered: list[int] = []
+    stack = [list(range(len(boxes)))]
+    while stack:
+        group = stack.pop()
+        parts = _split(boxes, group, line)
+        if len(parts) == 1:
+            ordered.extend(_rows(boxes, group, line))
+        else:
+            stack.extend(reversed(parts))
+    return ordered
+
+
+def _split(boxes: Sequence[Rectangle], group: list[int], line: float) -> list[list[int]]:
+    """Parts of a group in reading order; one part when there is nothing to cut."""
+    if len(group) < 2:
+        return [group]
+    columns = _gaps(boxes, group, 0, 0.7 * line)
+    rows = _gaps(boxes, group, 1, 0.0)
+    # Columns of text are tall: a gutter between single lines is a gap between words, read across.
+    if len(columns) > 1 and all(_tall(boxes, part, line) for part in columns):
+        return columns
+    if len(rows) > 1:
+        return _cut_where_columns_change(boxes, rows, line) if len(columns) == 1 else rows
+    return columns if len(columns) > 1 else [group]
+
+
+def _cut_where_columns_change(boxes: Sequence[Rectangle], rows: list[list[int]], line: float) -> list[list[int]]:
+    """Rows that share a gutter stay one part, so that columns under a full-width title are cut as columns later."""
+    parts: list[list[int]] = []
+    for row in rows:
+        if parts:
+            joined = parts[-1] + row
+            both = len(_gaps(boxes, joined, 0, 0.7 * line))
+            if both > 1 and (len(parts[-1]) > 1 or len(row) > 1):
+                parts[-1] = joined
+                continue
+        parts.append(list(row))
+    return parts if len(parts) > 1 else rows
+
+
+def _gaps(boxes: Sequence[Rectangle], group: list[int], axis: int, least: float) -> list[list[int]]:
+    """Groups that no box bridges along `axis` (0 across, 1 down)."""
+    parts: list[list[int]] = []
+    end = 0.0
+    for index in sorted(group, key=lambda i: (boxes[i][axis], i)):
+        start, stop = boxes[index][axis], boxes[index][axis + 2]
+        # Line boxes of tight text overlap a little: a tenth of a line is no bridge.
+        slack = 0.0 if axis == 0 else 0.1 * (stop - start)
+        if not parts or start + slack >= end + least:
+            parts.append([])
+            end = stop
+        parts[-1].append(index)
+        end = max(end, stop)
+    return parts
+
+
+def _tall(boxes: Sequence[Rectangle], part: list[int], line: float) -> bool:
+    return max(boxes[i][3] for i in part) - min(boxes[i][1] for i in part) > 2.5 * line
+
+
+def _rows(boxes: Sequence[Rectangle], group: list[int], line: float) -> list[int]:
+    """Boxes that cannot be cut apart: by line, then from left to right."""
+    ordered: list[int] = []
+    row: list[int] = []
+    for index in sorted(group, key=lambda i: (boxes[i][1] + boxes[i][3], boxes[i][0])):
+        middle = (boxes[index][1] + boxes[index][3]) / 2
+        if row and middle > boxes[row[0]][3] - 0.2 * line:
+            ordered.extend(sorted(row, key=lambda i: boxes[i][0]))
+            row = []
+        row.append(index)
+    return ordered + sorted(row, key=lambda i: boxes[i][0])
