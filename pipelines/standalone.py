@@ -25,7 +25,11 @@ USERS = "admin:admin,reviewer:user,viewer:viewer"
 """Simple auth manager: `user` may trigger DAGs and answer reviews, `viewer` may only look."""
 START_SECONDS = 300
 """Measured: 42 CPU seconds to healthy; a busy machine of two cores takes minutes of wall time."""
-STOP_SECONDS = 40
+STOP_SECONDS = 30
+"""For each of the two steps of a stop; measured: 8 to 22 seconds in all."""
+
+_children: dict[int, "subprocess.Popen[bytes]"] = {}
+"""What this very process has started and has to reap."""
 
 
 @dataclass(frozen=True)
@@ -66,12 +70,15 @@ def down(home: Path) -> bool:
     (folder / "standalone.json").unlink(missing_ok=True)
     if instance is None:
         return False
-    # The parent first: on SIGINT it ends its children one by one. It leaves some behind, so the session is swept.
-    _send(_members(instance.pid), signal.SIGTERM)
-    deadline = time.monotonic() + STOP_SECONDS
-    while (left := _members(instance.pid)) and time.monotonic() < deadline:
-        time.sleep(0.2)
-    _send(left, signal.SIGKILL)
+    # The parent first: on SIGINT it ends its children and reaps them. It may leave some, so the session is swept.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        members = _members(instance.pid)
+        _send([one for one in members if number != signal.SIGINT or one.pid == instance.pid], number)
+        deadline = time.monotonic() + STOP_SECONDS
+        while _members(instance.pid) and time.monotonic() < deadline:
+            _reap(instance.pid)
+            time.sleep(0.2)
+    _reap(instance.pid)
     return True
 
 
@@ -95,7 +102,10 @@ def _start(home: Path, folder: Path, environment: Mapping[str, str]) -> _Instanc
             stderr=subprocess.STDOUT,
             env={**os.environ, **_environment(home, folder, url, port), **environment},
             start_new_session=True,
+            # A shell's background job ignores SIGINT, and children inherit that; `down` depends on it.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
+    _children[process.pid] = process
     instance = _Instance(process.pid, _start_time(process.pid), url)
     (folder / "standalone.json").write_text(json.dumps(vars(instance)))
     return instance
@@ -109,6 +119,7 @@ def _environment(home: Path, folder: Path, url: str, port: int) -> dict[str, str
         "API__PORT": str(port),
         "API__BASE_URL": url,
         "API__WORKERS": "1",
+        "API_AUTH__JWT_SECRET": secrets.token_urlsafe(64),
         "CORE__DAGS_FOLDER": str(ROOT / "dags"),
         "CORE__PLUGINS_FOLDER": str(ROOT / "plugins"),
         "CORE__LOAD_EXAMPLES": "False",
@@ -191,6 +202,12 @@ def _members(session: int) -> list[Any]:
         except OSError:
             continue
     return found
+
+
+def _reap(pid: int) -> None:
+    child = _children.get(pid)
+    if child is not None and child.poll() is not None:
+        del _children[pid]
 
 
 def _send(processes: list[Any], number: int) -> None:

@@ -215,12 +215,16 @@ MINUTES = f"""会议纪要
 三、下次会议定于6月26日上午十点。
 """
 
-POSTMORTEM = f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Incident review 2024-05</title></head>
-<body>
-<article><h1>Incident review, May 2024</h1><p>On 14 May 2024 the payment service refused cards for 47 minutes.
-A certificate had expired, and the renewal job had been disabled during a migration.</p><h2>Evidence</h2><p>The first failing
-request used the card {p.HOLT_CARD}; the log line was removed afterwards.</p><h2>Actions</h2><p>Alerts now fire 21 days before any
-certificate ends, and the renewal job is checked every night.</p></article></body></html>
+POSTMORTEM = f"""<!doctype html><html lang="en">
+<head><meta charset="utf-8"><title>Incident review 2024-05</title></head>
+<body><article><h1>Incident review, May 2024</h1>
+<p>On 14 May 2024 the payment service refused cards for 47 minutes. A certificate had expired, and the renewal job
+had been disabled during a migration.</p>
+<h2>Evidence</h2>
+<p>The first failing request used the card {p.HOLT_CARD}; the log line was removed afterwards.</p>
+<h2>Actions</h2>
+<p>Alerts now fire 21 days before any certificate ends, and the renewal job is checked every night.</p>
+</article></body></html>
 """
 
 SOURCES = """# Where documents come from, who owns them, who may read them, and who approves their changes.
