@@ -1,0 +1,203 @@
+"""Asks an OpenAI-compatible server for one record, and survives what weak servers do.
+
+The strictest way of asking comes first: `json_schema`, then `json_object`, then a plain request. A way that the server
+refuses is given up once it has taken the next. A reply is cleaned (thinking, fences, trailing commas); one that still
+does not fit the schema is sent back once with the validation error.
+"""
+
+import hashlib
+import json
+import re
+import threading
+from collections.abc import MutableMapping
+from functools import cached_property
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from pipelines.errors import Code, Misconfigured, Rejected, Transient
+from pipelines.settings import LlmSettings
+from schemas.base import Record
+
+Reply = TypeVar("Reply", bound=Record)
+
+THINKING = re.compile(
+    r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)|\A[^{]*</think(?:ing)?>", re.DOTALL | re.IGNORECASE
+)
+MODES = ("json_schema", "json_object", "plain")
+REFUSED = frozenset({400, 404, 415, 422, 500, 501})
+"""Statuses with which servers answer a response format that they do not know."""
+KEY_REFUSED = frozenset({401, 403})
+NO_OBJECT = "The reply holds no JSON object."
+TRUNCATED = "The reply was cut off. Answer again, shorter, with one complete JSON object."
+
+
+class OpenAILanguageModel:
+    """A `LanguageModel`. `cache` keeps accepted replies as JSON by content; give a persistent one."""
+
+    def __init__(self, settings: LlmSettings, cache: MutableMapping[str, str] | None = None) -> None:
+        self._settings = settings
+        self._cache: MutableMapping[str, str] = {} if cache is None else cache
+        self._lock = threading.Lock()
+        self._slots = threading.BoundedSemaphore(settings.concurrency)
+        self._mode = 0
+        self.tokens_used = 0
+        """Of this run, as the server counts; estimated where it does not say."""
+        self.calls = 0
+        """Requests sent, repairs and fallbacks included, the SDK's own retries not."""
+
+    @property
+    def name(self) -> str:
+        return self._settings.model
+
+    @cached_property
+    def _client(self) -> Any:
+        from openai import OpenAI
+
+        # The SDK waits as Retry-After says, else with growing pauses, on 408, 409, 429 and 5xx.
+        return OpenAI(
+            base_url=self._settings.base_url,
+            api_key=self._settings.api_key.get_secret_value() or "none",
+            timeout=self._settings.timeout_seconds,
+            max_retries=2,
+        )
+
+    def close(self) -> None:
+        """Closes the connections."""
+        if "_client" in self.__dict__:
+            self._client.close()
+
+    def ask(self, task: str, instructions: str, text: str, reply: type[Reply]) -> Reply:
+        """Raises Rejected(LLM_FAILED | LLM_BUDGET), Transient when the server is away, Misconfigured on a bad key."""
+        schema = json.dumps(reply.model_json_schema(), ensure_ascii=False, sort_keys=True)
+        key = cache_key(task, instructions, schema, self._settings.model, text)
+        if (known := self._known(key, reply)) is not None:
+            return known
+        messages = [
+            {"role": "system", "content": f"{instructions}\n\nAnswer with one JSON object of this schema:\n{schema}"},
+            {"role": "user", "content": text},
+        ]
+        with self._slots:
+            answer = self._ask_twice(messages, reply)
+        with self._lock:
+            self._cache[key] = answer.model_dump_json()
+        return answer
+
+    def _known(self, key: str, reply: type[Reply]) -> Reply | None:
+        with self._lock:
+            stored = self._cache.get(key)
+        try:
+            return None if stored is None else reply.model_validate_json(stored)
+        except ValidationError:
+            return None  # a damaged entry is worth a new question, not a stop
+
+    def _ask_twice(self, messages: list[dict[str, str]], reply: type[Reply]) -> Reply:
+        """The question, and one repair turn."""
+        content, complete = self._send(messages, reply)
+        try:
+            return read_reply(content, complete, reply)
+        except ValueError as error:
+            repair = [
+                *messages,
+                {"role": "assistant", "content": content or "(nothing)"},
+                {"role": "user", "content": f"{error}\nAnswer again with one JSON object that fits the schema."},
+            ]
+        content, complete = self._send(repair, reply)
+        try:
+            return read_reply(content, complete, reply)
+        except ValueError as error:
+            reason = f"{self.name} gave no usable {reply.__name__}: {error}"
+            raise Rejected(Code.LLM_FAILED, reason[:500]) from error
+
+    def _send(self, messages: list[dict[str, str]], reply: type[Record]) -> tuple[str, bool]:
+        """(content, whether it is complete), in the strictest mode that the server takes."""
+        import openai
+
+        for mode in range(self._mode, len(MODES)):
+            self._check_budget(messages)
+            self.calls += 1
+            try:
+                completion = self._client.chat.completions.create(
+                    model=self._settings.model, messages=messages, temperature=0, **response_format(MODES[mode], reply)
+                )
+            except openai.APIStatusError as error:
+                if error.status_code in REFUSED and mode + 1 < len(MODES):
+                    continue
+                raise _translated(error) from error
+            except openai.APIConnectionError as error:
+                raise Transient(Code.LLM_FAILED, f"the language model does not answer: {error}") from error
+            except (openai.OpenAIError, ValueError) as error:
+                raise Rejected(Code.LLM_FAILED, f"the language model's answer cannot be read: {error}") from error
+            self._mode = mode  # only now: a server that is down refuses every mode
+            return self._taken(completion, messages)
+        raise AssertionError("the last mode returns or raises")
+
+    def _taken(self, completion: Any, messages: list[dict[str, str]]) -> tuple[str, bool]:
+        choice = next(iter(getattr(completion, "choices", None) or ()), None)
+        message = getattr(choice, "message", None)
+        if choice is None or message is None:
+            raise Rejected(Code.LLM_FAILED, "the language model sent an answer without choices")
+        content = message.content or ""
+        counted = getattr(getattr(completion, "usage", None), "total_tokens", None)
+        spent = counted or _estimate(messages) + len(content) // 2
+        with self._lock:
+            self.tokens_used += spent
+        return content, choice.finish_reason != "length"
+
+    def _check_budget(self, messages: list[dict[str, str]]) -> None:
+        limit = self._settings.max_tokens_per_run
+        if self.tokens_used + _estimate(messages) > limit:
+            raise Rejected(Code.LLM_BUDGET, f"{self.tokens_used} of {limit} model tokens are used")
+
+
+def cache_key(task: str, instructions: str, schema: str, model: str, text: str) -> str:
+    """SHA-256 over the length-prefixed parts: no file name, no time."""
+    state = hashlib.sha256()
+    for part in (task, instructions, schema, model, text):
+        data = part.encode("utf-8", "surrogatepass")
+        state.update(len(data).to_bytes(8, "big") + data)
+    return state.hexdigest()
+
+
+def response_format(mode: str, reply: type[Record]) -> dict[str, Any]:
+    """Arguments of the request for one of MODES."""
+    if mode == "json_schema":
+        schema = {"name": reply.__name__, "schema": reply.model_json_schema()}
+        return {"response_format": {"type": "json_schema", "json_schema": schema}}
+    return {"response_format": {"type": "json_object"}} if mode == "json_object" else {}
+
+
+def read_reply(content: str, complete: bool, reply: type[Reply]) -> Reply:
+    """The record in a model's reply. Raises ValueError with a text for the model (ValidationError is one)."""
+    bare = THINKING.sub("", content)
+    start = bare.find("{")
+    if start < 0:
+        raise ValueError(NO_OBJECT if complete else TRUNCATED)
+    try:
+        found, _ = json.JSONDecoder().raw_decode(bare, start)  # whatever follows (a fence, a remark) is left out
+    except json.JSONDecodeError:
+        found = _repaired(bare[start:], complete)
+    return reply.model_validate_json(json.dumps(found))
+
+
+def _repaired(body: str, complete: bool) -> Any:
+    """Small slips only. A cut reply could be closed into a record that lacks what was cut, so it is refused."""
+    if not complete or any(body.count(left) > body.count(right) for left, right in ("{}", "[]")):
+        raise ValueError(TRUNCATED)
+    import json_repair
+
+    return json_repair.loads(body[: body.rfind("}") + 1])
+
+
+def _translated(error: Any) -> Exception:
+    status = error.status_code
+    if status in KEY_REFUSED:
+        return Misconfigured(Code.BAD_SETTING, f"the language model refuses the key (HTTP {status})")
+    if status in {408, 409, 429} or status >= 500:
+        return Transient(Code.LLM_FAILED, f"the language model is busy or down (HTTP {status})")
+    return Rejected(Code.LLM_FAILED, f"the language model refuses the request (HTTP {status}): {error.message}"[:500])
+
+
+def _estimate(messages: list[dict[str, str]]) -> int:
+    """Tokens of a request, from its characters: two a token lies between Chinese (about 1.5) and English (4)."""
+    return sum(len(message["content"]) for message in messages) // 2
