@@ -1,4 +1,4 @@
-"""The only writer of state. A move is checked against the table, compared and set, and audited in the same transaction."""
+"""The only writer of state: a move is checked, compared and set, and audited in one transaction."""
 
 import hashlib
 import json
@@ -79,11 +79,10 @@ def record(
     tx: Connection, kb: str, actor: str, action: str, kind: str, subject: str, reason: str, **detail: Any
 ) -> None:
     """Append one audit row, chained to the one before by its hash."""
-    # The knowledge-base row is the lock that keeps two writers from taking the same place in the chain (MySQL).
-    tx.execute(select(tables.knowledge_base.c.name).where(tables.knowledge_base.c.name == kb).with_for_update())
-    last = tx.execute(
-        select(tables.audit.c.sequence, tables.audit.c.hash).order_by(tables.audit.c.sequence.desc()).limit(1)
-    ).first()
+    # The knowledge-base rows are the lock that keeps two writers from taking the same place in the chain (MySQL).
+    tx.execute(select(tables.knowledge_base.c.name).with_for_update())
+    newest = select(tables.audit.c.sequence, tables.audit.c.hash).order_by(tables.audit.c.sequence.desc()).limit(1)
+    last = tx.execute(newest.with_for_update()).first()
     sequence, previous = (last.sequence + 1, last.hash) if last else (1, "0" * 64)
     row = {
         "sequence": sequence,

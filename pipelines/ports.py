@@ -4,6 +4,8 @@ Each adapter maps every driver error onto `pipelines.errors`; each port has a fa
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import IO, Any, Protocol, TypeVar
 
 from schemas.base import Record
@@ -43,6 +45,14 @@ class ArtifactStore(Protocol):
     def delete(self, keys: Iterable[str]) -> None: ...
 
     def keys(self, prefix: str) -> Iterator[str]: ...
+
+    def local(self, key: str) -> AbstractContextManager[Path]:
+        """The artifact as a local file for the length of the block (a download where the store is remote)."""
+        ...
+
+    def put_file(self, key: str, path: Path) -> None:
+        """As `put`, from a local file, streamed."""
+        ...
 
 
 class Ocr(Protocol):

@@ -3,6 +3,8 @@
 `born` and `died` are release numbers: a row is visible at release R when born <= R < died.
 """
 
+from typing import Any
+
 from sqlalchemy import (
     JSON,
     BigInteger,
@@ -10,6 +12,7 @@ from sqlalchemy import (
     Column,
     Float,
     Index,
+    Insert,
     Integer,
     LargeBinary,
     MetaData,
@@ -23,12 +26,18 @@ from sqlalchemy.dialects import mysql
 metadata = MetaData()
 LongText = Text().with_variant(mysql.LONGTEXT(), "mysql", "mariadb")
 Big = BigInteger().with_variant(Integer(), "sqlite")
-BINARY_COLLATION = {"mysql_charset": "utf8mb4", "mysql_collate": "utf8mb4_bin", "mysql_engine": "InnoDB"}
+BINARY_COLLATION: dict[str, Any] = {"mysql_charset": "utf8mb4", "mysql_collate": "utf8mb4_bin", "mysql_engine": "InnoDB"}
 
 
-def _table(name: str, *columns: object) -> Table:
+def _table(name: str, *columns: Any) -> Table:
     # Names and uris differ by case and by accents: MySQL must compare them byte by byte, as SQLite does.
-    return Table(name, metadata, *columns, **BINARY_COLLATION)  # type: ignore[arg-type]
+    return Table(name, metadata, *columns, **BINARY_COLLATION)
+
+
+def insert_ignore(table: Table) -> Insert:
+    """An insert that leaves a row of the same key as it is."""
+    statement = table.insert()
+    return statement.prefix_with("OR IGNORE", dialect="sqlite").prefix_with("IGNORE", dialect="mysql")
 
 
 knowledge_base = _table(
@@ -208,6 +217,7 @@ duplicate_band = _table(
     Column("kb", String(64), primary_key=True),
     Column("band", BigInteger, primary_key=True),
     Column("chunk", String(32), primary_key=True),
+    Column("document", String(32), nullable=False),
     Index("duplicate_band_chunk", "chunk"),
 )
 duplicate_digest = _table(
@@ -215,6 +225,8 @@ duplicate_digest = _table(
     Column("kb", String(64), primary_key=True),
     Column("digest", String(32), primary_key=True),
     Column("chunk", String(32), primary_key=True),
+    Column("document", String(32), nullable=False),
+    Column("version", String(32), nullable=False),
     Index("duplicate_digest_chunk", "chunk"),
 )
 pii_finding = _table(

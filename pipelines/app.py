@@ -1,0 +1,43 @@
+"""What a use case works with: the ports, wired, and a few facts about this installation."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pipelines.ports import ArtifactStore, Clock, Embedder, LanguageModel, SourceReader, VectorIndex
+from pipelines.settings import Settings
+from schemas.document import Document
+from schemas.source import Source, SourcesFile
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pipelines.adapters.database import Database
+
+
+def _nothing(_step: str) -> None:
+    """The default checkpoint."""
+
+
+@dataclass(frozen=True, eq=False)
+class App:
+    """Heavy parts are functions, called when first needed: a scan of unchanged files loads no model."""
+
+    settings: Settings
+    kb: str
+    actor: str
+    key: bytes
+    """Salts ids and pseudonyms of this knowledge base."""
+    database: "Database"
+    artifacts: ArtifactStore
+    reader: Callable[[Source], SourceReader]
+    sources: Callable[[], SourcesFile]
+    parse: Callable[["Path", str], Document]
+    """(local file, name) to Document, isolated. Raises Rejected."""
+    parser_version: str
+    embedder: Callable[[], Embedder]
+    index: Callable[[], VectorIndex]
+    llm: Callable[[], LanguageModel | None]
+    clock: Clock
+    checkpoint: Callable[[str], None] = _nothing
+    """Called between any two writes with the name of the place; tests kill the process there."""
