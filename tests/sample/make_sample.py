@@ -108,16 +108,16 @@ def csv_gb18030(rows: tuple[tuple[str, ...], ...]) -> bytes:
 
 def documents() -> dict[str, bytes]:
     """All files by `source/uri`."""
-    broken = travel_pdf(2023)
+    travel = travel_pdf(2023)
     return {
-        "policies/差旅报销制度-2023.pdf": travel_pdf(2023),
+        "policies/差旅报销制度-2023.pdf": travel,
         "policies/差旅报销制度-2024.pdf": travel_pdf(2024),
         "policies/采购审批流程.pdf": scan_pdf(),
         "policies/信息安全管理办法.md": texts.SECURITY.encode(),
         "policies/年休假制度.docx": docx(texts.LEAVE),
         "policies/data-retention.html": texts.RETENTION.encode(),
         "policies/合同归档.pdf": locked_pdf(),
-        "policies/资产盘点.pdf": broken[: len(broken) // 10],
+        "policies/资产盘点.pdf": travel[: len(travel) // 10],
         "handbook/onboarding.md": texts.ONBOARDING.encode(),
         "handbook/新员工入职指南.docx": docx(texts.GUIDE),
         "handbook/员工通讯录.csv": csv_gb18030(texts.CONTACTS),

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from pipelines.adapters.folder import FolderReader, decode_name, encode_name, glob_pattern
 from pipelines.errors import Code, Misconfigured, Rejected
-from schemas.source import Source
+from schemas.source import Source, SourceFile
 
 
 def reader(root, **more):
@@ -166,3 +167,13 @@ def test_a_denied_source_or_folder_has_its_own_code(tmp_path, monkeypatch):
     with pytest.raises(Misconfigured) as caught:
         listing(reader(tmp_path))
     assert caught.value.code is Code.SCAN_SOURCE_DENIED
+
+
+def test_a_listed_record_is_as_valid_as_any_other(tmp_path):
+    write(tmp_path, "政策.md")
+    (found,) = reader(tmp_path).files()
+    assert found == SourceFile.model_validate_json(found.model_dump_json())
+    assert found == SourceFile(**found.model_dump())
+    assert repr(found).startswith("SourceFile(uri='政策.md'")
+    with pytest.raises(ValidationError):
+        found.uri = "x"

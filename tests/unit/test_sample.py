@@ -14,25 +14,34 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
-def written():
-    return documents()
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sample")
+    make(folder)
+    return folder
 
 
-def test_a_second_making_changes_no_file(tmp_path):
-    sources = make(tmp_path)
-    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.parent != tmp_path}
-    assert make(tmp_path) == sources
-    assert {path: path.stat().st_mtime_ns for path in before} == before
+@pytest.fixture(scope="module")
+def written(folder):
+    files = [path for path in folder.rglob("*") if path.is_file() and path.parent != folder]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
-def test_bytes_are_the_same_on_every_run(written):
+def test_every_making_gives_the_same_bytes_but_for_the_encrypted_file(written):
     again = documents()
+    assert written.keys() == again.keys()
     assert [name for name in written if written[name] != again[name]] == ["policies/合同归档.pdf"]
 
 
-def test_every_source_file_is_valid(tmp_path):
-    made = SourcesFile.model_validate(yaml.safe_load(make(tmp_path).read_text(encoding="utf-8")))
-    example = SourcesFile.model_validate(yaml.safe_load((ROOT / "sources.example.yaml").read_text(encoding="utf-8")))
+def test_an_unchanged_file_is_not_written_again(folder, written, monkeypatch):
+    monkeypatch.setattr("tests.sample.make_sample.documents", lambda: written)
+    before = {name: (folder / name).stat().st_mtime_ns for name in written}
+    make(folder)
+    assert {name: (folder / name).stat().st_mtime_ns for name in written} == before
+
+
+def test_every_source_file_is_valid(folder):
+    texts = [path.read_text(encoding="utf-8") for path in (folder / "sources.yaml", ROOT / "sources.example.yaml")]
+    made, example = (SourcesFile.model_validate(yaml.safe_load(text)) for text in texts)
     for one in (made, example):
         assert [source.name for source in one.sources] == ["policies", "handbook", "wiki"]
     assert len({source.scope for source in made.sources}) == 3
