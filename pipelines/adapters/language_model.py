@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from pipelines.errors import Code, Misconfigured, Rejected, Transient
+from pipelines.adapters.model_server import connect, translated
+from pipelines.errors import Code, Rejected
 from pipelines.settings import LlmSettings
 from schemas.base import Record
 
@@ -27,7 +28,6 @@ THINKING = re.compile(
 MODES = ("json_schema", "json_object", "plain")
 REFUSED = frozenset({400, 404, 415, 422, 500, 501})
 """Statuses with which servers answer a response format that they do not know."""
-KEY_REFUSED = frozenset({401, 403})
 NO_OBJECT = "The reply holds no JSON object."
 TRUNCATED = "The reply was cut off. Answer again, shorter, with one complete JSON object."
 
@@ -52,15 +52,8 @@ class OpenAILanguageModel:
 
     @cached_property
     def _client(self) -> Any:
-        from openai import OpenAI
-
-        # The SDK waits as Retry-After says, else with growing pauses, on 408, 409, 429 and 5xx.
-        return OpenAI(
-            base_url=self._settings.base_url,
-            api_key=self._settings.api_key.get_secret_value() or "none",
-            timeout=self._settings.timeout_seconds,
-            max_retries=2,
-        )
+        settings = self._settings
+        return connect(settings.base_url, settings.api_key, settings.timeout_seconds)
 
     def close(self) -> None:
         """Closes the connections."""
@@ -123,11 +116,9 @@ class OpenAILanguageModel:
             except openai.APIStatusError as error:
                 if error.status_code in REFUSED and mode + 1 < len(MODES):
                     continue
-                raise _translated(error) from error
-            except openai.APIConnectionError as error:
-                raise Transient(Code.LLM_FAILED, f"the language model does not answer: {error}") from error
+                raise translated(error, "the language model", Code.LLM_FAILED) from error
             except (openai.OpenAIError, ValueError) as error:
-                raise Rejected(Code.LLM_FAILED, f"the language model's answer cannot be read: {error}") from error
+                raise translated(error, "the language model", Code.LLM_FAILED) from error
             self._mode = mode  # only now: a server that is down refuses every mode
             return self._taken(completion, messages)
         raise AssertionError("the last mode returns or raises")
@@ -187,15 +178,6 @@ def _repaired(body: str, complete: bool) -> Any:
     import json_repair
 
     return json_repair.loads(body[: body.rfind("}") + 1])
-
-
-def _translated(error: Any) -> Exception:
-    status = error.status_code
-    if status in KEY_REFUSED:
-        return Misconfigured(Code.BAD_SETTING, f"the language model refuses the key (HTTP {status})")
-    if status in {408, 409, 429} or status >= 500:
-        return Transient(Code.LLM_FAILED, f"the language model is busy or down (HTTP {status})")
-    return Rejected(Code.LLM_FAILED, f"the language model refuses the request (HTTP {status}): {error.message}"[:500])
 
 
 def _estimate(messages: list[dict[str, str]]) -> int:

