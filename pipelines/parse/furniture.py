@@ -10,7 +10,6 @@ from pipelines.parse.lines import Line
 BAND = 0.10
 """Share of the page height at top and bottom where furniture stands."""
 MIN_PAGES = 3
-MIN_SHARE = 0.4
 PAGE_NUMBER = re.compile(
     r"^[-–—·\s]*(第\s*[0-9一二三四五六七八九十百]+\s*页(\s*[/,，共]?\s*(共\s*)?\d*\s*页?)?"
     r"|(page\s*)?\d{1,4}(\s*(/|of)\s*\d{1,4})?)[-–—·\s]*$",
@@ -18,28 +17,29 @@ PAGE_NUMBER = re.compile(
 )
 
 
-def repeated(pages: Sequence[tuple[Sequence[Line], float]]) -> frozenset[str]:
+def repeated(pages: Sequence[tuple[Sequence[Line], float]]) -> frozenset[tuple[str, int]]:
     """Keys of lines that are furniture. `pages`: lines and height in points of each page."""
-    seen: dict[str, set[int]] = defaultdict(set)
+    seen: dict[tuple[str, int], set[int]] = defaultdict(set)
     for number, (lines, height) in enumerate(pages):
         for line in lines:
             if _in_band(line, height):
-                seen[key(line)].add(number)
-    least = max(MIN_PAGES, min(int(MIN_SHARE * len(pages)), 10))
-    return frozenset(text for text, numbers in seen.items() if len(numbers) >= least)
+                seen[key(line, height)].add(number)
+    least = 2 if len(pages) == 2 else MIN_PAGES
+    return frozenset(found for found, numbers in seen.items() if len(numbers) >= least)
 
 
-def is_furniture(line: Line, height: float, known: frozenset[str]) -> bool:
+def is_furniture(line: Line, height: float, known: frozenset[tuple[str, int]]) -> bool:
     if line.slanted:
         return True
     if not _in_band(line, height):
         return False
-    return key(line) in known or bool(PAGE_NUMBER.match(line.text))
+    return key(line, height) in known or bool(PAGE_NUMBER.match(line.text))
 
 
-def key(line: Line) -> str:
-    """The text with numbers masked, so that "Page 3 of 9" is the same line on all pages."""
-    return re.sub(r"\d+", "#", re.sub(r"\s+", "", unicodedata.normalize("NFKC", line.text)))
+def key(line: Line, height: float) -> tuple[str, int]:
+    """The text with numbers masked, so that "Page 3 of 9" is the same line on all pages, and its place in percent."""
+    text = re.sub(r"\d+", "#", re.sub(r"\s+", "", unicodedata.normalize("NFKC", line.text)))
+    return text, round(100 * line.box[1] / max(height, 1.0))
 
 
 def _in_band(line: Line, height: float) -> bool:

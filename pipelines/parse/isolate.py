@@ -22,6 +22,7 @@ from pipelines.parse.settings import OcrFactory, ParseSettings
 from schemas.document import Document
 
 KILLED_FOR_MEMORY = -9
+CODES = {code.value: code for code in Code}
 _idle: list["Worker"] = []
 _lock = threading.Lock()
 
@@ -49,7 +50,10 @@ class Worker:
         return self._process.poll() is None
 
     def ask(self, request: dict[str, Any], settings: ParseSettings) -> dict[str, Any]:
-        """The child's answer. Raises Rejected(PARSE_TIMEOUT | PARSE_CRASHED | PARSE_MEMORY); the worker is then dead."""
+        """The child's answer.
+
+        Raises Rejected(PARSE_TIMEOUT | PARSE_CRASHED | PARSE_MEMORY); the worker is then dead.
+        """
         started = time.monotonic()
         try:
             self._stdin.write(json.dumps(request).encode() + b"\n")
@@ -135,7 +139,7 @@ def parse_isolated(
         _idle.append(worker)
     if "document" in answer:
         return Document.model_validate(answer["document"])
-    raise Rejected(Code(answer["code"]), str(answer["reason"]))
+    raise Rejected(CODES[answer["code"]], str(answer["reason"]))
 
 
 def _take() -> Worker:

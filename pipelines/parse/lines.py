@@ -63,7 +63,7 @@ def _split_hidden(page: Any, line: Any, spans: list[Any], dark: list[Rectangle])
 
 
 def _displayed(page: Any, spans: list[Any]) -> Rectangle:
-    """Union of span boxes, turned as the page is turned; letters are as high as the font size, not as its line space."""
+    """Union of span boxes, turned as the page is turned."""
     import pymupdf
 
     box = pymupdf.Rect()

@@ -1,4 +1,4 @@
-"""Reading order of boxes by recursive XY-cut (Nagy and Seth, 1984): cut a region at its widest clear gap, columns or rows."""
+"""Reading order of boxes by recursive XY-cut (Nagy and Seth, 1984): cut at clear gaps, columns first, then rows."""
 
 from collections.abc import Sequence
 
@@ -6,10 +6,14 @@ Rectangle = tuple[float, float, float, float]
 """x0, y0, x1, y1 in points or pixels, origin top left."""
 
 
-def reading_order(boxes: Sequence[Rectangle]) -> list[int]:
-    """Indexes of `boxes` in reading order: a permutation, whatever the input."""
-    heights = sorted(box[3] - box[1] for box in boxes)
-    line = heights[len(heights) // 2] if heights else 0.0
+def reading_order(boxes: Sequence[Rectangle], line: float | None = None) -> list[int]:
+    """Indexes of `boxes` in reading order: a permutation, whatever the input.
+
+    `line`: height of a line of text, where the boxes are not lines themselves.
+    """
+    if line is None:
+        heights = sorted(box[3] - box[1] for box in boxes)
+        line = heights[len(heights) // 2] if heights else 0.0
     ordered: list[int] = []
     stack = [list(range(len(boxes)))]
     while stack:
@@ -42,8 +46,8 @@ def _cut_where_columns_change(boxes: Sequence[Rectangle], rows: list[list[int]],
     for row in rows:
         if parts:
             joined = parts[-1] + row
-            both = len(_gaps(boxes, joined, 0, 0.7 * line))
-            if both > 1 and (len(parts[-1]) > 1 or len(row) > 1):
+            above, here, both = (len(_gaps(boxes, part, 0, 0.7 * line)) for part in (parts[-1], row, joined))
+            if both > 1 and (above > 1 or here == 1) and len(joined) > 2:
                 parts[-1] = joined
                 continue
         parts.append(list(row))

@@ -73,7 +73,7 @@ def _block(group: Sequence[Line], page: int, body: float, bookmarks: Mapping[str
     level = heading_level(text, group[0].size, all(line.bold for line in group), body, bookmarks)
     kind = "heading" if level else "list" if BULLET.match(text) else "text"
     return Block(
-        kind=kind,  # type: ignore[arg-type]
+        kind=kind,
         text=text,
         page=page,
         box=to_box(union([line.box for line in group])),

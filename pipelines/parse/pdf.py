@@ -15,6 +15,7 @@ from pipelines.parse.lines import Line, page_lines
 from pipelines.parse.paragraphs import to_box
 from pipelines.parse.settings import ParseSettings
 from pipelines.parse.trust import distrust
+from pipelines.parse.watermark import strip_slanted
 from pipelines.ports import Ocr
 from schemas.document import Block, Document, PageVerdict
 
@@ -42,7 +43,9 @@ def parse_pdf(path: Path, *, name: str, ocr: Ocr | None, settings: ParseSettings
     """
     with _clean(path) as clean, _open(clean, "pdf") as pdf:
         _guard(pdf, settings)
-        return _read(pdf, clean, "application/pdf", name, ocr, settings)
+        with _upright(pdf, clean) as (upright, kept, marks):
+            document = _read(upright, kept, "application/pdf", name, ocr, settings)
+    return document.model_copy(update={"furniture": (*document.furniture, *marks)}) if marks else document
 
 
 def parse_image(path: Path, *, name: str, ocr: Ocr | None, settings: ParseSettings) -> Document:
@@ -75,6 +78,27 @@ def _clean(path: Path) -> Iterator[Path]:
         clean = Path(folder) / "clean.pdf"
         clean.write_bytes(data[start:])
         yield clean
+
+
+@contextlib.contextmanager
+def _upright(pdf: Any, path: Path) -> Iterator[tuple[Any, Path, tuple[str, ...]]]:
+    """The same file without slanted text, and that text; the file itself where there is none or it resists."""
+    slanted = {
+        index: [line.text for line in _lines(pdf, index).lines if line.slanted] for index in range(pdf.page_count)
+    }
+    pages = [index for index, texts in slanted.items() if texts]
+    if not pages:
+        yield pdf, path, ()
+        return
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        target = Path(folder) / "upright.pdf"
+        try:
+            strip_slanted(path, target, pages)
+            upright = stack.enter_context(_open(target, "pdf"))
+        except Exception:  # damaged content streams raise anything: slanted lines are then left to the furniture rule
+            yield pdf, path, ()
+            return
+        yield upright, target, tuple(dict.fromkeys(text for texts in slanted.values() for text in texts))
 
 
 @contextlib.contextmanager
@@ -174,7 +198,7 @@ def _page(
     )
     verdict = PageVerdict(
         page=number,
-        route=route,  # type: ignore[arg-type]
+        route=route,
         reason=reason,
         confidence=read.confidence,
         coverage=coverage,

@@ -55,9 +55,10 @@ def fast(lines: Sequence[Line], number: int, context: Context, engine: str = "py
 
 def rich(page: Any, lines: Sequence[Line], number: int, context: Context) -> Read:
     """Regions from the layout model, tables as grids; lines outside every region make paragraphs of their own."""
-    page.get_layout()
-    regions = [(_displayed(page, item[:4]), str(item[4])) for item in page.layout_information or ()]
-    found = tabular.find_tables(page, context.path)
+    found = tabular.find_tables(page, context.path)  # before the labels: with those set, unions of tables get lost
+    if page.layout_information is None:
+        page.get_layout()
+    regions = [_region(page, item) for item in page.layout_information or ()]
     boxes = [_displayed(page, table.box) for table in found]
     regions = [region for region in regions if region[1] != "table" and not any(_inside(region[0], b) for b in boxes)]
     placed: dict[int, list[Line]] = {}
@@ -81,10 +82,17 @@ def rich(page: Any, lines: Sequence[Line], number: int, context: Context) -> Rea
             (union([line.box for line in members]), _region_blocks(regions[index][1], members, number, context))
         )
     pieces += [(line.box, blocks_of([line], number, context.body, context.bookmarks, "pymupdf")) for line in loose]
-    order = reading_order([box for box, _ in pieces])
+    order = reading_order([box for box, _ in pieces], context.body)
     blocks = tuple(block for i in order for block in pieces[i][1])
     warnings = tuple("a table's numbers differ from the page's" for table in found if not table.exact)
     return Read(blocks, tuple(furniture), warnings, 0.9 if warnings else 1.0)
+
+
+def _region(page: Any, item: Any) -> tuple[Rectangle, str]:
+    """`find_tables` leaves the labels as dicts, `get_layout` as lists."""
+    if isinstance(item, dict):
+        return _displayed(page, item["group_bbox"]), str(item["class_name"])
+    return _displayed(page, item[:4]), str(item[4])
 
 
 def _region_blocks(label: str, lines: Sequence[Line], number: int, context: Context) -> list[Block]:
@@ -97,7 +105,7 @@ def _region_blocks(label: str, lines: Sequence[Line], number: int, context: Cont
         bold, size = all(line.bold for line in ordered), max(line.size for line in ordered)
         level = heading_level(text, size, bold, context.body, context.bookmarks) or (1 if label == "title" else 3)
         return [Block(kind="heading", text=text, page=number, box=box, level=level, engine="pymupdf")]
-    return [Block(kind=KINDS[label], text=text, page=number, box=box, engine="pymupdf")]  # type: ignore[arg-type]
+    return [Block(kind=KINDS[label], text=text, page=number, box=box, engine="pymupdf")]
 
 
 def _table_block(table: tabular.Table, box: Rectangle, number: int) -> Block:
@@ -113,7 +121,7 @@ def _table_block(table: tabular.Table, box: Rectangle, number: int) -> Block:
 
 
 def ocr(page: Any, number: int, reader: Ocr, context: Context) -> Read:
-    """Raises MemoryError-free: the image never exceeds the pixel cap, the resolution goes down instead."""
+    """The image never exceeds the pixel cap: the resolution goes down instead."""
     dpi = _dpi(page, context.settings)
     image = render(page, dpi)
     lines = ocr_lines(reader.read(image), 72 / dpi, context.settings.trusted_confidence)
@@ -127,7 +135,7 @@ def ocr(page: Any, number: int, reader: Ocr, context: Context) -> Read:
 
 def _dpi(page: Any, settings: ParseSettings) -> float:
     pixels = page.rect.width * page.rect.height * (settings.render_dpi / 72) ** 2
-    return settings.render_dpi * min(1.0, (settings.max_pixels / max(pixels, 1)) ** 0.5)
+    return float(settings.render_dpi * min(1.0, (settings.max_pixels / max(pixels, 1)) ** 0.5))
 
 
 def render(page: Any, dpi: float) -> Any:

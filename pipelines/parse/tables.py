@@ -14,6 +14,8 @@ from typing import Any
 
 from pipelines.parse.order import Rectangle
 
+WRAPPED = re.compile(r"(?<=[\u3001-\u9fff\uff00-\uffef]) (?=[\u3001-\u9fff\uff00-\uffef])")
+"""A space between Chinese characters is where a cell's line ended."""
 NUMBER = re.compile(r"\d[\d.,]*")
 
 
@@ -66,7 +68,7 @@ class _Reader(HTMLParser):
 
     def _close(self) -> None:
         if self._open:
-            text = " ".join("".join(self._text).split())
+            text = WRAPPED.sub("", " ".join("".join(self._text).split()))
             if not self.rows:
                 self.rows.append([])
             self.rows[-1].append(Cell(text, self._open.rows, self._open.columns, self._open.header))
@@ -140,7 +142,7 @@ def _same_numbers(grid: Grid, page: Any, box: Rectangle) -> bool:
 
 
 def find_tables(page: Any, path: Path) -> list[Table]:
-    """All tables of a pymupdf page, `page.get_layout()` called before."""
+    """All tables of a pymupdf page, on which `get_layout()` has not been called yet."""
     tables = []
     for found in page.find_tables(union=True, refine=True).tables:
         grid = read_html(found.to_html())
