@@ -23,7 +23,6 @@ from schemas.facts import Extraction, QualityScore
 from schemas.source import Source
 from sql import tables
 
-
 R = TypeVar("R", bound=Record)
 
 

@@ -1,4 +1,4 @@
-"""Takes a batch of versions through a layer. The only catch-all: one document's failure is that document's rejection."""
+"""Takes a batch of versions through a layer; the only catch-all: a failure is that one document's rejection."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ def run_layers(app: App, versions: Sequence[str], tally: Tally, layers: Sequence
 
 
 def run_layer(app: App, layer: Layer, versions: Sequence[str], tally: Tally) -> list[str]:
-    """The versions that passed. Raises Systemic when nearly all failed alike, Misconfigured and Transient as they are."""
+    """The versions that passed. Raises Systemic when nearly all failed alike, Misconfigured and Transient unchanged."""
     passed: list[str] = []
     codes: Counter[str] = Counter()
     for work in _load(app, versions):

@@ -26,7 +26,11 @@ from sqlalchemy.dialects import mysql
 metadata = MetaData()
 LongText = Text().with_variant(mysql.LONGTEXT(), "mysql", "mariadb")
 Big = BigInteger().with_variant(Integer(), "sqlite")
-BINARY_COLLATION: dict[str, Any] = {"mysql_charset": "utf8mb4", "mysql_collate": "utf8mb4_bin", "mysql_engine": "InnoDB"}
+BINARY_COLLATION: dict[str, Any] = {
+    "mysql_charset": "utf8mb4",
+    "mysql_collate": "utf8mb4_bin",
+    "mysql_engine": "InnoDB",
+}
 
 
 def _table(name: str, *columns: Any) -> Table:

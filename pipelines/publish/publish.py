@@ -135,7 +135,7 @@ def _planned(tx: Connection, app: "App", number: int) -> tuple[dict[str, str | N
             (item.c.version.is_(None)) | (version.c.state.in_(("staged", "superseded", "published", "removed"))),
         )
     )
-    items = {document: target for document, target in tx.execute(query)}
+    items = dict(tx.execute(query).tuples().all())
     if not items:
         raise Conflict(Code.RELEASE_EMPTY, f"release {number} has no approved change")
     return items, plan_rows(tx, app, live_release(tx, app.kb), items)
@@ -241,7 +241,7 @@ def _finish(app: "App", number: int, collection: str) -> dict[str, Any]:
     opened = rows_of(app, number, "open")
     try:
         with app.database.lock(f"index-{app.kb}", wait=True):
-            _upsert(app, collection, opened)
+            write_rows(app, collection, opened)
         app.checkpoint("publish.staged")
         _verify(app, collection, number, opened)
         app.checkpoint("publish.verified")
@@ -267,7 +267,7 @@ def rows_of(app: "App", number: int, operation: str) -> list[Any]:
         return list(tx.execute(query.where(where).order_by(row.c.id)).all())
 
 
-def _upsert(app: "App", collection: str, rows: list[Any], died: int | None = None) -> None:
+def write_rows(app: "App", collection: str, rows: list[Any]) -> None:
     """Write SQL rows to the index from stored vectors, in bounded batches."""
     from pipelines.retrieve.tokens import lexical_tokens
 
@@ -282,7 +282,7 @@ def _upsert(app: "App", collection: str, rows: list[Any], died: int | None = Non
                 IndexRow(
                     id=row.id,
                     born=row.born,
-                    died=row.died if died is None else died,
+                    died=row.died,
                     document=row.document,
                     source=row.source,
                     authority=row.authority,
@@ -305,7 +305,7 @@ def _acl(app: "App", documents: list[str]) -> dict[str, int]:
     with app.database.read() as tx:
         for start in range(0, len(documents), 500):
             query = select(d.c.id, d.c.acl).where(d.c.id.in_(documents[start : start + 500]))
-            found.update({id_: acl for id_, acl in tx.execute(query)})
+            found.update(tx.execute(query).tuples().all())
     return found
 
 
@@ -378,7 +378,7 @@ def _hygiene(app: "App", number: int, collection: str) -> None:
     """Tell the index which rows are closed, so that it stops offering them. Readers never depend on it."""
     closed = rows_of(app, number, "close")
     with app.database.lock(f"index-{app.kb}", wait=True):
-        _upsert(app, collection, closed)
+        write_rows(app, collection, closed)
     app.checkpoint("hygiene.closed")
     where = (tables.release.c.kb == app.kb) & (tables.release.c.number == number)
     with app.database.write() as tx:
@@ -386,7 +386,7 @@ def _hygiene(app: "App", number: int, collection: str) -> None:
 
 
 def abort(app: "App", number: int, collection: str, error: SluiceError) -> None:
-    """Take back a publication that may not go live: rows out of the index by the ids that SQL knows, then out of SQL."""
+    """Take back a publication that may not go live: out of the index by the ids that SQL knows, then out of SQL."""
     opened = rows_of(app, number, "open")
     with app.database.lock(f"index-{app.kb}", wait=True):
         app.index().delete(collection, [row.id for row in opened])

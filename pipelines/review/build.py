@@ -86,9 +86,7 @@ def _decided_to_keep(tx: Connection, kb: str) -> set[str]:
 
 def _open(tx: Connection, kb: str) -> int | None:
     table = tables.release
-    return tx.execute(
-        select(func.max(table.c.number)).where(table.c.kb == kb, table.c.state.in_(OPEN_STATES))
-    ).scalar()
+    return tx.execute(select(func.max(table.c.number)).where(table.c.kb == kb, table.c.state.in_(OPEN_STATES))).scalar()
 
 
 def _stored(tx: Connection, kb: str, number: int) -> set[tuple[str, str | None]]:
@@ -107,9 +105,7 @@ def _masked(app: App, items: Sequence[Item]) -> Any:
             yield from load(app, key, Masked).chunks
 
 
-def _create(
-    tx: Connection, app: App, kind: str, items: Sequence[Item], standing: int | None, delta: ChunkDelta
-) -> int:
+def _create(tx: Connection, app: App, kind: str, items: Sequence[Item], standing: int | None, delta: ChunkDelta) -> int:
     kb = tables.knowledge_base
     decided = _decisions(tx, app.kb, standing)
     number = tx.execute(select(kb.c.last_release).where(kb.c.name == app.kb).with_for_update()).scalar_one() + 1
@@ -161,4 +157,3 @@ def _decisions(tx: Connection, kb: str, number: int | None) -> dict[tuple[str, s
     table = tables.release_item
     rows = tx.execute(select(table).where(table.c.kb == kb, table.c.release == number, table.c.decision == "held"))
     return {(row.document, row.version): row.decision for row in rows}
-

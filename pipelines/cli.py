@@ -1,0 +1,471 @@
+"""`sluice`: the use cases without Airflow. JSON on standard output with `--json`, errors with their code on standard
+error, exit 0 / 1 failed / 2 usage."""
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from pipelines.errors import Code, SluiceError
+
+app = typer.Typer(
+    no_args_is_help=True, help="The governed front door of a knowledge base.", pretty_exceptions_enable=False
+)
+release_app = typer.Typer(no_args_is_help=True, help="List, review and publish releases.")
+try_app = typer.Typer(no_args_is_help=True, help="One layer on your own input; nothing is stored.")
+app.add_typer(release_app, name="release")
+app.add_typer(try_app, name="try")
+
+Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
+Reason = Annotated[str, typer.Option("--reason", help="Why; kept in the audit.")]
+Actor = Annotated[str, typer.Option("--actor", help="Who acts; default: the login name.")]
+Doc = Annotated[str | None, typer.Option("--doc", help="Document id.")]
+SourceName = Annotated[str | None, typer.Option("--source", help="Source name.")]
+Version = Annotated[str | None, typer.Option("--version", help="Version id.")]
+ChunkId = Annotated[str | None, typer.Option("--chunk", help="Chunk id.")]
+
+
+def _emit(result: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        sys.stdout.write(json.dumps(result, ensure_ascii=False, default=str) + "\n")
+        return
+    from rich import print as show
+    from rich.markup import escape
+
+    for key, value in result.items():
+        if key == "schema":
+            continue
+        if isinstance(value, list | tuple):
+            show(f"[bold]{escape(key)}[/bold] ({len(value)})")
+            for one in value:
+                show("  " + escape(_line(one)))
+        else:
+            show(f"[bold]{escape(key)}[/bold] {escape(_line(value))}")
+
+
+def _line(value: Any) -> str:
+    if isinstance(value, dict):
+        return "  ".join(f"{key}={_line(one)}" for key, one in value.items())
+    return str(value).replace("\n", " ")
+
+
+def _wired(actor: str = "") -> Any:
+    from pipelines.wiring import wire
+
+    return wire(actor=actor)
+
+
+@app.command()
+def init(json_: Json = False) -> None:
+    """Create or migrate the database and the artifact zones."""
+    from pipelines.migrate import migrate
+
+    wired = _wired()
+    migrate(wired)
+    _emit({"schema": "sluice.init/1", "kb": wired.kb, "home": str(wired.settings.home.resolve())}, json_)
+
+
+@app.command()
+def sources(json_: Json = False) -> None:
+    """Check and list sources.yaml."""
+    listed = _wired().sources().sources
+    found = [one.model_dump(mode="json", include={"name", "kind", "location", "authority", "scope"}) for one in listed]
+    _emit({"schema": "sluice.sources/1", "sources": found}, json_)
+
+
+@app.command()
+def sync(
+    source: SourceName = None,
+    path: Annotated[str | None, typer.Option("--path", help="Only uris that match this glob.")] = None,
+    full: Annotated[bool, typer.Option("--full", help="Open every file, whatever its token says.")] = False,
+    from_layer: Annotated[str | None, typer.Option("--from", help="Run again from this layer on.")] = None,
+    confirm_deletions: Annotated[bool, typer.Option("--confirm-deletions", help="Pass the breaker.")] = False,
+    actor: Actor = "",
+    json_: Json = False,
+) -> None:
+    """Layers 1-6; builds a release in review and prints its number."""
+    from pipelines import flow
+    from pipelines.migrate import migrate
+
+    wired = _wired(actor)
+    migrate(wired)
+    report = flow.sync(
+        wired,
+        source=source,
+        glob=path,
+        full=full,
+        from_layer=from_layer,
+        confirm_deletions=confirm_deletions,
+    )
+    _emit(report.as_json(), json_)
+
+
+def _read(view: Callable[..., dict[str, Any]], as_json: bool, *arguments: Any) -> None:
+    wired = _wired()
+    with wired.database.read() as tx:
+        result = view(tx, wired.kb, *arguments)
+    _emit(result, as_json)
+
+
+@release_app.command("list")
+def release_list(json_: Json = False) -> None:
+    """All releases, newest first."""
+    from pipelines.report import views
+
+    _read(views.releases, json_)
+
+
+@release_app.command("show")
+def release_show(number: int, json_: Json = False) -> None:
+    """One release with its items."""
+    from pipelines.report import views
+
+    _read(views.release, json_, number)
+
+
+@release_app.command("approve")
+def release_approve(
+    number: int,
+    documents: list[str] = typer.Argument(None),
+    reason: Reason = "",
+    actor: Actor = "",
+    json_: Json = False,
+) -> None:
+    """Approve what is not held; with documents, let these held ones through."""
+    from pipelines.report import views
+    from pipelines.review import decide
+
+    wired = _wired(actor)
+    decide.approve(wired, number, reason, documents or ())
+    _read(views.release, json_, number)
+
+
+@release_app.command("decline")
+def release_decline(number: int, reason: Reason = "", actor: Actor = "", json_: Json = False) -> None:
+    """Decline the whole release; its versions go into quarantine."""
+    from pipelines.report import views
+    from pipelines.review import decide
+
+    decide.decline(_wired(actor), number, reason)
+    _read(views.release, json_, number)
+
+
+@release_app.command("hold")
+def release_hold(
+    number: int, documents: list[str], reason: Reason = "", actor: Actor = "", json_: Json = False
+) -> None:
+    """Keep documents out of a release until someone lets them through."""
+    from pipelines.report import views
+    from pipelines.review import decide
+
+    decide.hold(_wired(actor), number, documents, reason)
+    _read(views.release, json_, number)
+
+
+def _published(done: Any) -> dict[str, Any]:
+    return {
+        "schema": "sluice.publish/1",
+        "live_release": done.live_release,
+        "release": done.release,
+        "gate": done.gate,
+        "calls": {"embed": done.embedded},
+        "seconds": round(done.seconds, 3),
+    }
+
+
+@release_app.command("publish")
+def release_publish(number: int, reason: Reason = "", actor: Actor = "", json_: Json = False) -> None:
+    """Make an approved release the live one."""
+    from pipelines.publish.publish import publish
+
+    _emit(_published(publish(_wired(actor), number, reason)), json_)
+
+
+@app.command()
+def rollback(number: int, reason: Reason = "", actor: Actor = "", json_: Json = False) -> None:
+    """Readers go back to release NUMBER at once."""
+    from pipelines.publish.rollback import rollback as act
+
+    _emit(_published(act(_wired(actor), number, reason)), json_)
+
+
+def _subject(doc: str | None, source: str | None, version: str | None, chunk: str | None) -> tuple[Any, str]:
+    named = {"document": doc, "source": source, "version": version, "chunk": chunk}
+    given = [(kind, value) for kind, value in named.items() if value]
+    if len(given) != 1:
+        raise typer.BadParameter("name exactly one of --doc, --source, --version, --chunk")
+    return given[0]
+
+
+def _govern(action: str, subject: tuple[Any, str], reason: str, actor: str, as_json: bool) -> None:
+    from pipelines.publish.publish import live_release
+    from pipelines.review import quarantine as acts
+
+    if not reason:
+        raise typer.BadParameter("--reason is needed: it is kept in the audit")
+    wired = _wired(actor)
+    found = getattr(acts, action)(wired, *subject, reason)
+    with wired.database.read() as tx:
+        used = found if action != "requeue" else acts.impact(tx, wired.kb, *subject)
+        live = live_release(tx, wired.kb)
+    result = {
+        "schema": f"sluice.{action}/1",
+        "subject": {"kind": subject[0], "id": subject[1]},
+        "impact": {"chunks": used.chunks, "queries": used.queries, "users": used.users},
+        "release": live,
+    }
+    if action == "requeue":
+        result["versions"] = found
+    _emit(result, as_json)
+
+
+@app.command()
+def quarantine(
+    doc: Doc = None,
+    source: SourceName = None,
+    version: Version = None,
+    chunk: ChunkId = None,
+    reason: Reason = "",
+    actor: Actor = "",
+    json_: Json = False,
+) -> None:
+    """Take something from readers at once, at every release."""
+    _govern("quarantine", _subject(doc, source, version, chunk), reason, actor, json_)
+
+
+@app.command()
+def restore(
+    doc: Doc = None,
+    source: SourceName = None,
+    version: Version = None,
+    chunk: ChunkId = None,
+    reason: Reason = "",
+    actor: Actor = "",
+    json_: Json = False,
+) -> None:
+    """Give back what was quarantined."""
+    _govern("restore", _subject(doc, source, version, chunk), reason, actor, json_)
+
+
+@app.command()
+def requeue(
+    doc: Doc = None,
+    source: SourceName = None,
+    version: Version = None,
+    reason: Reason = "",
+    actor: Actor = "",
+    json_: Json = False,
+) -> None:
+    """Send rejected versions through the layers again at the next sync."""
+    _govern("requeue", _subject(doc, source, version, None), reason, actor, json_)
+
+
+@app.command()
+def impact(
+    doc: Doc = None,
+    release: Annotated[int | None, typer.Option("--release", help="Release number.")] = None,
+    chunk: ChunkId = None,
+    json_: Json = False,
+) -> None:
+    """Which logged questions and people used it."""
+    from pipelines.publish.publish import live_release
+    from pipelines.review import quarantine as acts
+
+    wired = _wired()
+    kind, subject = ("release", str(release)) if release is not None else _subject(doc, None, None, chunk)
+    with wired.database.read() as tx:
+        acts.check_known(tx, wired.kb, kind, subject)
+        used = acts.impact(tx, wired.kb, kind, subject)
+        live = live_release(tx, wired.kb)
+    shown = {"chunks": used.chunks, "queries": used.queries, "users": used.users}
+    subject_ = {"kind": kind, "id": subject}
+    _emit({"schema": "sluice.impact/1", "subject": subject_, "impact": shown, "release": live}, json_)
+
+
+As = Annotated[str | None, typer.Option("--as", help="User id of the reader.")]
+Groups = Annotated[str, typer.Option("--groups", help="Teams of the reader, with commas.")]
+AsOf = Annotated[int | None, typer.Option("--as-of", help="Read at this release.")]
+
+
+@app.command()
+def search(
+    text: str,
+    as_: As = None,
+    groups: Groups = "",
+    as_of: AsOf = None,
+    top: Annotated[int, typer.Option("--top", min=1, max=200)] = 10,
+    explain: Annotated[bool, typer.Option("--explain", help="Show what each step did.")] = False,
+    json_: Json = False,
+) -> None:
+    """Chunks that answer TEXT, from one release, as one reader may see them."""
+    from pipelines import ask as asking
+
+    _emit(asking.search(_wired(), text, asking.reader(as_, groups), as_of, top, explain), json_)
+
+
+@app.command()
+def ask(text: str, as_: As = None, groups: Groups = "", as_of: AsOf = None, json_: Json = False) -> None:
+    """A cited answer, or "not found in the knowledge base"."""
+    from pipelines import ask as asking
+
+    _emit(asking.ask(_wired(), text, asking.reader(as_, groups), as_of), json_)
+
+
+@app.command()
+def diff(left: int, right: int, doc: Doc = None, json_: Json = False) -> None:
+    """What readers see at release RIGHT and not at LEFT, and the reverse."""
+    from pipelines.report import views
+
+    _read(views.diff, json_, left, right, doc)
+
+
+@app.command()
+def log(json_: Json = False) -> None:
+    """What moved the live release."""
+    from pipelines.report import views
+
+    _read(views.log, json_)
+
+
+@app.command()
+def show(subject: str, json_: Json = False) -> None:
+    """A document, version or chunk by its id."""
+    from pipelines.report import views
+
+    _read(views.show, json_, subject)
+
+
+@app.command()
+def audit(
+    verify: Annotated[bool, typer.Option("--verify", help="Recompute the chain of hashes.")] = False,
+    json_: Json = False,
+) -> None:
+    """Who did what, when, to what, why."""
+    from pipelines.report import views
+
+    wired = _wired()
+    with wired.database.read() as tx:
+        result = views.audit(tx, wired.kb, verify)
+    _emit(result, json_)
+    if verify and not result["verified"]:
+        raise typer.Exit(1)
+
+
+@app.command()
+def status(json_: Json = False) -> None:
+    """Live release, documents by state, what waits."""
+    from pipelines.report import views
+
+    _read(views.status, json_)
+
+
+@app.command()
+def reconcile(
+    repair: Annotated[bool, typer.Option("--repair", help="Mend what is found.")] = False,
+    actor: Actor = "",
+    json_: Json = False,
+) -> None:
+    """Compare SQL with what the index really holds."""
+    from pipelines.publish.reconcile import reconcile as act
+
+    _emit(act(_wired(actor), repair=repair), json_)
+
+
+@app.command()
+def down(json_: Json = False) -> None:
+    """Stop the local index server."""
+    from pipelines.adapters.milvus_local import stop_local_server
+
+    stopped = stop_local_server(_wired().settings.home.resolve())
+    _emit({"schema": "sluice.down/1", "stopped": stopped}, json_)
+
+
+@try_app.command("mask")
+def try_mask(json_: Json = True) -> None:
+    """JSON lines {id, text} in, {id, text, findings} out."""
+    from pipelines.mask import try_mask as act
+
+    for one in _lines():
+        text, findings = act(one["text"])
+        found = [{"type": f.type, "start": f.start, "end": f.end} for f in findings]
+        _out({"id": one.get("id"), "text": text, "findings": found})
+
+
+@try_app.command("decode")
+def try_decode(json_: Json = True) -> None:
+    """JSON lines {id, b64} in, {id, text, encoding} out."""
+    import base64
+
+    from pipelines.parse.decode import decode
+
+    for one in _lines():
+        made = decode(base64.b64decode(one["b64"]))
+        _out({"id": one.get("id"), "text": made.text, "encoding": made.encoding})
+
+
+@try_app.command("parse")
+def try_parse(files: list[str], json_: Json = True) -> None:
+    """What the parser makes of each file."""
+    for name in files:
+        _out(_tried(name, _parsed_view))
+
+
+@try_app.command("chunk")
+def try_chunk(files: list[str], json_: Json = True) -> None:
+    """The chunks of each file."""
+    for name in files:
+        _out(_tried(name, _chunked_view))
+
+
+def _tried(name: str, view: Callable[[Any, Any], dict[str, Any]]) -> dict[str, Any]:
+    from pathlib import Path
+
+    wired = _wired()
+    try:
+        document = wired.parse(Path(name), Path(name).name)
+        return {"file": name, "title": document.title, "rejection": None} | view(wired, document)
+    except SluiceError as error:
+        empty: dict[str, Any] = {"pages": [], "blocks": [], "chunks": []}
+        return {"file": name, "title": None, "rejection": {"code": error.code.value, "reason": error.reason}} | empty
+
+
+def _parsed_view(wired: Any, document: Any) -> dict[str, Any]:
+    pages = [one.model_dump(include={"page", "route", "confidence", "warnings"}) for one in document.pages]
+    keys = {"kind", "text", "html", "page", "level", "hidden"}
+    return {"pages": pages, "blocks": [one.model_dump(include=keys) for one in document.blocks]}
+
+
+def _chunked_view(wired: Any, document: Any) -> dict[str, Any]:
+    from pipelines.chunk import chunk_document
+
+    made = chunk_document(document, document_id="try", salt=b"try", settings=wired.settings.chunk)
+    chunks = [{"text": c.text, "section": list(c.section), "page": c.page_start, "kind": c.kind} for c in made]
+    return {"chunks": chunks}
+
+
+def _lines() -> Any:
+    for line in sys.stdin:
+        if line.strip():
+            yield json.loads(line)
+
+
+def _out(result: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(result, ensure_ascii=False) + "\n")
+
+
+def main() -> None:
+    """Entry point: our errors become one line with their code and exit 1."""
+    try:
+        app()
+    except SluiceError as error:
+        sys.stderr.write(f"{error.code.value}: {error.reason}\n")
+        raise SystemExit(1) from error
+    except KeyboardInterrupt:
+        sys.stderr.write(f"{Code.LOCKED.value}: interrupted; run it again to go on\n")
+        raise SystemExit(1) from None
+
+
+if __name__ == "__main__":
+    main()

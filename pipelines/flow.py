@@ -1,0 +1,167 @@
+"""The use cases, as the README tells them."""
+
+import secrets
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import select
+
+from pipelines import lifecycle
+from pipelines.app import App
+from pipelines.errors import Code, Misconfigured
+from pipelines.layers import LAYERS
+from pipelines.publish.publish import recover
+from pipelines.review.build import Built, build
+from pipelines.runner import Tally, run_layers
+from pipelines.scan.sync import Scan, scan
+from sql import tables
+
+
+@dataclass
+class SyncReport:
+    """What a sync did; `as_json` has the public keys."""
+
+    scans: list[Scan]
+    tally: Tally
+    built: Built
+    staged: int
+    seconds: float
+    rejected_files: list[dict[str, str]] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        plans = [one.plan for one in self.scans if one.plan]
+        trips = [one.trip for one in self.scans if one.trip]
+        return {
+            "schema": "sluice.sync/1",
+            "release": self.built.number,
+            "files": {
+                "seen": sum(one.seen for one in plans),
+                "opened": sum(one.opened for one in plans),
+                "hashed": sum(one.hashed for one in plans),
+                "parsed": self.tally.parsed,
+            },
+            "documents": {
+                "new": sum(len(one.new) for one in plans),
+                "changed": sum(len(one.changed) for one in plans),
+                "unchanged": sum(one.unchanged + len(one.touched) for one in plans),
+                "renamed": sum(len(one.renamed) for one in plans),
+                "removed": sum(len(one.removed) for one in self.scans),
+                "rejected": len(self.rejected_files),
+            },
+            "chunks": self.built.chunks.counts(),
+            "calls": {"embed": self.built.embedded, "llm": self.tally.llm_calls, "ocr_pages": self.tally.ocr_pages},
+            "rejections": self.rejected_files,
+            "breaker": trips[0].model_dump() if trips else None,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def sync(
+    app: App,
+    *,
+    source: str | None = None,
+    glob: str | None = None,
+    full: bool = False,
+    from_layer: str | None = None,
+    confirm_deletions: bool = False,
+) -> SyncReport:
+    """Scan, run the layers over what is new, build a release in review. Raises Conflict(LOCKED) beside another sync."""
+    started = time.perf_counter()
+    run = secrets.token_hex(8)
+    with app.database.lock(f"sync-{app.kb}"):
+        scans = scan_sources(app, run, source=source, glob=glob, full=full, confirm_deletions=confirm_deletions)
+        if from_layer:
+            reopen(app, from_layer, source)
+        tally = Tally()
+        staged = 0
+        for batch in batches(app):
+            staged += len(run_layers(app, batch, tally))
+        built = build(app) if staged or _anything_to_review(app) else Built(None, build_nothing(), 0)
+    report = SyncReport(scans, tally, built, staged, time.perf_counter() - started)
+    report.rejected_files = _rejections(app, scans, tally)
+    return report
+
+
+def build_nothing() -> Any:
+    from pipelines.review.delta import ChunkDelta
+
+    return ChunkDelta()
+
+
+def scan_sources(
+    app: App, run: str, *, source: str | None, glob: str | None, full: bool, confirm_deletions: bool
+) -> list[Scan]:
+    """One source after the other; a source that is gone or trips its breaker stops nothing else."""
+    listed = app.sources().sources
+    if source is not None:
+        listed = tuple(one for one in listed if one.name == source)
+        if not listed:
+            raise Misconfigured(Code.BAD_SOURCES, f"sources.yaml has no source {source!r}")
+    return [scan(app, one, run, full=full, confirm=confirm_deletions, glob=glob) for one in listed]
+
+
+def batches(app: App) -> list[Sequence[str]]:
+    """What waits for the layers (new, requeued, or left by a crash), now in progress, in batches."""
+    v = tables.version
+    query = select(v.c.id, v.c.state).where(v.c.kb == app.kb, v.c.state.in_(("discovered", "in_progress")))
+    with app.database.read() as tx:
+        waiting = tx.execute(query.order_by(v.c.id)).all()
+    size = app.settings.runner.batch
+    for start in range(0, len(waiting), size):
+        with app.database.write() as tx:
+            for row in waiting[start : start + size]:
+                if row.state == "discovered":
+                    lifecycle.move_version(tx, row.id, "discovered", "in_progress", app.actor, "sync")
+    found = [row.id for row in waiting]
+    return [found[start : start + size] for start in range(0, len(found), size)]
+
+
+def reopen(app: App, layer: str, source: str | None) -> list[str]:
+    """Send what is published or staged through the layers again from `layer` on; fingerprints spare the rest."""
+    names = [one.name for one in LAYERS]
+    if layer not in names:
+        raise Misconfigured(Code.BAD_SETTING, f"there is no layer {layer!r}: {', '.join(names)}")
+    v, d = tables.version, tables.document
+    query = select(v.c.id).join(d, d.c.id == v.c.document).where(v.c.kb == app.kb, v.c.state == "staged")
+    if source:
+        query = query.where(d.c.source == source)
+    with app.database.write() as tx:
+        found = list(tx.execute(query).scalars())
+        for version in found:
+            lifecycle.move_version(tx, version, "staged", "in_progress", app.actor, f"again from {layer}")
+    return found
+
+
+def _anything_to_review(app: App) -> bool:
+    """Staged versions or vanished documents that wait, whichever run brought them."""
+    v, d = tables.version, tables.document
+    with app.database.read() as tx:
+        if tx.execute(select(v.c.id).where(v.c.kb == app.kb, v.c.state == "staged").limit(1)).first():
+            return True
+        gone = select(d.c.id).where(d.c.kb == app.kb, d.c.present.is_(False))
+        published = select(v.c.id).where(v.c.state == "published", v.c.document.in_(gone)).limit(1)
+        return tx.execute(published).first() is not None
+
+
+def _rejections(app: App, scans: Sequence[Scan], tally: Tally) -> list[dict[str, str]]:
+    files = [{"document": uri, "code": str(code), "reason": why} for one in scans for uri, code, why in one.problems]
+    for one in scans:
+        if one.error is not None:
+            files.append({"document": one.source, "code": one.error.code.value, "reason": one.error.reason})
+    ids = [one.subject for one in tally.rejections]
+    v = tables.version
+    with app.database.read() as tx:
+        names = dict(tx.execute(select(v.c.id, v.c.uri).where(v.c.id.in_(ids))).tuples().all()) if ids else {}
+    rejected = [
+        {"document": names.get(one.subject, one.subject), "code": one.code, "reason": one.reason}
+        for one in tally.rejections
+    ]
+    return files + rejected
+
+
+def recover_all(app: App) -> list[int]:
+    """Finish what a crash left."""
+    with app.database.lock(f"publish-{app.kb}"):
+        return recover(app)

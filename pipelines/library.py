@@ -1,0 +1,124 @@
+"""What one reader sees of one release: the only way from index hits to text.
+
+Rows are immutable intervals, so the release number that was read first stays exact while the index is asked; rights and
+the deny list are read again at hydration, so that the answer is never more open than now.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, exists, func, select
+
+from pipelines.app import App
+from pipelines.errors import Code, Conflict
+from sql import tables
+
+DENY_PUSHED_DOWN = 200
+"""A longer deny list stays out of the index query; hydration drops its documents all the same."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Who asks: nobody in particular sees what everyone may see."""
+
+    user: str | None = None
+    groups: tuple[str, ...] = ()
+
+    def principals(self) -> set[str]:
+        own = {f"user:{self.user}"} if self.user else set()
+        return {"everyone"} | own | {f"team:{one}" for one in self.groups}
+
+
+class SqlLibrary:
+    """One release of one knowledge base for one reader."""
+
+    def __init__(self, app: App, reader: Reader, release: int | None = None) -> None:
+        self._app = app
+        with app.database.read() as tx:
+            kb = tx.execute(select(tables.knowledge_base).where(tables.knowledge_base.c.name == app.kb)).first()
+            if kb is None:
+                raise Conflict(Code.NOT_INITIALISED, f"there is no knowledge base {app.kb!r}: run `sluice init`")
+            self.release: int = kb.live_release if release is None else release
+            self.collection: str = kb.collection
+            self.embedder: str = kb.embedder
+            self._check(tx)
+            self.acl = readable(tx, reader)
+            self.denied_documents = self._denied(tx)
+
+    def _check(self, tx: Connection) -> None:
+        table = tables.release
+        where = (table.c.kb == self._app.kb) & (table.c.number == self.release)
+        if self.release and tx.execute(select(table.c.published).where(where)).scalar() is None:
+            raise Conflict(Code.RELEASE_UNKNOWN, f"release {self.release} was never published")
+
+    def _denied(self, tx: Connection) -> tuple[str, ...]:
+        table = tables.deny
+        where = (table.c.kb == self._app.kb) & (table.c.kind == "document")
+        rows = tx.execute(select(table.c.subject).where(where).order_by(table.c.subject).limit(DENY_PUSHED_DOWN + 1))
+        found = tuple(rows.scalars())
+        return found if len(found) <= DENY_PUSHED_DOWN else ()
+
+    def hydrate(self, ids: Sequence[str]) -> dict[str, Any]:
+        """Rows by id, of those that this reader may see at this release."""
+        found: dict[str, Any] = {}
+        wanted = list(dict.fromkeys(ids))
+        with self._app.database.read() as tx:
+            for start in range(0, len(wanted), 500):
+                for row in tx.execute(self._query(wanted[start : start + 500])).mappings():
+                    found[row["id"]] = row
+        return found
+
+    def _query(self, ids: Sequence[str]) -> Any:
+        c, d, v = tables.chunk, tables.document, tables.version
+        shown, vc = tables.document_release, tables.version_chunk
+        at = self.release
+        return (
+            select(
+                c.c.id,
+                c.c.chunk,
+                c.c.document,
+                c.c.source,
+                c.c.authority,
+                c.c.kind,
+                c.c.language,
+                c.c.dated,
+                c.c.section,
+                c.c.context,
+                c.c.text,
+                c.c.html,
+                c.c.parent,
+                c.c.quality,
+                c.c.duplicate_group,
+                shown.c.version,
+                v.c.title,
+                v.c.number.label("version_number"),
+                func.coalesce(vc.c.page_start, 0).label("page_start"),
+                func.coalesce(vc.c.page_end, 0).label("page_end"),
+            )
+            .join(d, d.c.id == c.c.document)
+            .join(shown, (shown.c.document == c.c.document) & (shown.c.born <= at) & (shown.c.died > at))
+            .join(v, v.c.id == shown.c.version)
+            .outerjoin(vc, (vc.c.version == shown.c.version) & (vc.c.chunk == c.c.chunk))
+            .where(c.c.id.in_(ids), c.c.born <= at, c.c.died > at, d.c.acl.in_(self.acl))
+            .where(~denied(self._app.kb, c.c.chunk, c.c.document, shown.c.version, c.c.source))
+        )
+
+
+def readable(tx: Connection, reader: Reader) -> tuple[int, ...]:
+    """Numbers of the access sets that share a principal with the reader."""
+    mine = reader.principals()
+    rows = tx.execute(select(tables.access_set.c.id, tables.access_set.c.principals).order_by(tables.access_set.c.id))
+    return tuple(id_ for id_, principals in rows if mine & set(principals.split(",")))
+
+
+def denied(kb: str, chunk: Any, document: Any, version: Any, source: Any) -> Any:
+    """SQL: whether a deny entry covers the row."""
+    table = tables.deny
+    return exists().where(
+        table.c.kb == kb,
+        ((table.c.kind == "chunk") & (table.c.subject == chunk))
+        | ((table.c.kind == "document") & (table.c.subject == document))
+        | ((table.c.kind == "version") & (table.c.subject == version))
+        | ((table.c.kind == "source") & (table.c.subject == source)),
+    )

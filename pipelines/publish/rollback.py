@@ -1,0 +1,57 @@
+"""Go back to an earlier release: move the number. The next publish closes and opens what that implies (`rows.py`)."""
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select, update
+
+from pipelines import lifecycle
+from pipelines.errors import Code, Conflict
+from pipelines.publish.publish import Published, live_release, recover, settle_versions
+from sql import tables
+
+if TYPE_CHECKING:
+    from pipelines.app import App
+
+
+def rollback(app: "App", number: int, reason: str) -> Published:
+    """Readers are at `number` (0: the empty knowledge base) when this returns. No embedding, no index write."""
+    started = time.perf_counter()
+    with app.database.lock(f"publish-{app.kb}"):
+        recover(app)
+        with app.database.write() as tx:
+            live = live_release(tx, app.kb)
+            target = _target(tx, app.kb, number)
+            if live != number:
+                _move(tx, app, live, number, target, reason)
+        app.checkpoint("rollback.moved")
+    return Published(number, number, seconds=time.perf_counter() - started)
+
+
+def _target(tx: Any, kb: str, number: int) -> Any:
+    table = tables.release
+    row = tx.execute(select(table).where(table.c.kb == kb, table.c.number == number)).first()
+    if number and row is None:
+        raise Conflict(Code.RELEASE_UNKNOWN, f"there is no release {number}")
+    if row is not None and row.published is None:
+        raise Conflict(Code.RELEASE_STATE, f"release {number} was never live; it is {row.state}")
+    return row
+
+
+def _move(tx: Any, app: "App", live: int, number: int, target: Any, reason: str) -> None:
+    kb, table = tables.knowledge_base, tables.release
+    where = (kb.c.name == app.kb) & (kb.c.live_release == live)
+    if tx.execute(update(kb).where(where).values(live_release=number)).rowcount != 1:
+        raise Conflict(Code.STATE_LOST_RACE, f"the live release is no longer {live}")
+    undone = select(table.c.number, table.c.state).where(
+        table.c.kb == app.kb, table.c.number > number, table.c.number <= live, table.c.published.is_not(None)
+    )
+    for row in tx.execute(undone.order_by(table.c.number.desc())).all():
+        if row.state in ("live", "superseded"):
+            lifecycle.move_release(tx, app.kb, row.number, row.state, "reverted", app.actor, reason, to=number)
+    if number > live and live:
+        lifecycle.move_release(tx, app.kb, live, "live", "superseded", app.actor, reason, to=number)
+    if target is not None:
+        lifecycle.move_release(tx, app.kb, number, ("superseded", "reverted"), "live", app.actor, reason, rollback=True)
+    lifecycle.record(tx, app.kb, app.actor, "kb.rollback", "kb", app.kb, reason, before=live, after=number)
+    settle_versions(tx, app, live, number, reason)

@@ -1,0 +1,127 @@
+"""The only module that imports adapters."""
+
+import getpass
+import os
+import secrets
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from pipelines.adapters.artifacts import FolderArtifacts, FsspecArtifacts
+from pipelines.adapters.database import Database
+from pipelines.adapters.folder import FolderReader
+from pipelines.app import App
+from pipelines.errors import Code, Misconfigured
+from pipelines.settings import Settings
+from schemas.document import Document
+from schemas.source import Source, SourcesFile
+
+OCR = {"rapidocr": "pipelines.adapters.rapidocr:RapidOcr"}
+PARSER_VERSION = "1"
+"""Raised when parsers change what they make."""
+
+
+def wire(settings: Settings | None = None, *, actor: str = "", checkpoint: Callable[[str], None] | None = None) -> App:
+    """The application for these settings (default: from the environment). Opens nothing heavy."""
+    chosen = settings or Settings()
+    home = chosen.home.resolve()
+    key = _key(chosen, home)
+
+    @cache
+    def sources() -> SourcesFile:
+        return read_sources(chosen.sources)
+
+    @cache
+    def embedder() -> Any:
+        from pipelines.adapters.models import make_embedder
+
+        return make_embedder(chosen.embedder, home / "models")
+
+    @cache
+    def index() -> Any:
+        from pipelines.adapters.milvus import MilvusIndex
+
+        return MilvusIndex(**_index_address(chosen, home))
+
+    @cache
+    def llm() -> Any:
+        from pipelines.adapters.models import make_language_model
+
+        return make_language_model(chosen.llm)
+
+    def parse(path: Path, name: str) -> Document:
+        from pipelines.parse.isolate import OcrFactory, parse_isolated
+
+        ocr = OcrFactory(factory=OCR[chosen.ocr.engine]) if chosen.ocr.engine in OCR else None
+        return parse_isolated(path, name=name, settings=chosen.parse, ocr_settings=ocr)
+
+    extra = {"checkpoint": checkpoint} if checkpoint else {}
+    return App(
+        settings=chosen,
+        kb=sources().knowledge_base if chosen.sources.exists() else "main",
+        actor=actor or chosen.actor or getpass.getuser(),
+        key=key,
+        database=Database(chosen.database_url or f"sqlite:///{home / 'sluice.db'}", home / "locks"),
+        artifacts=FsspecArtifacts(chosen.artifacts_url)
+        if chosen.artifacts_url
+        else FolderArtifacts(home / "artifacts"),
+        reader=lambda source: _reader(source, chosen.sources.resolve().parent),
+        sources=sources,
+        parse=parse,
+        parser_version=f"{PARSER_VERSION}:{chosen.ocr.engine}",
+        embedder=embedder,
+        index=index,
+        llm=llm,
+        clock=time.time,
+        **extra,
+    )
+
+
+def _reader(source: Source, base: Path) -> FolderReader:
+    return {"folder": FolderReader}[source.kind](source, base)
+
+
+def _index_address(settings: Settings, home: Path) -> dict[str, Any]:
+    if settings.index.url:
+        return {"url": settings.index.url, "token": settings.index.token.get_secret_value()}
+    from pipelines.adapters.milvus_local import local_server
+
+    return {"url": local_server(home, settings.index.idle_seconds)}
+
+
+def _key(settings: Settings, home: Path) -> bytes:
+    """The secret that salts ids and pseudonyms, made once for each home."""
+    if given := settings.secret_key.get_secret_value():
+        return given.encode()
+    path = home / "keys" / "secret"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        fresh = path.with_suffix(f".{os.getpid()}")
+        fresh.write_text(secrets.token_hex(32))
+        fresh.chmod(0o600)
+        try:
+            os.link(fresh, path)  # the first of two starters wins, both read the same key
+        except FileExistsError:
+            pass
+        finally:
+            fresh.unlink()
+    return path.read_text().strip().encode()
+
+
+def read_sources(path: Path) -> SourcesFile:
+    """sources.yaml as a record. Raises Misconfigured(BAD_SOURCES) with the place of the mistake."""
+    if not path.exists():
+        raise Misconfigured(Code.BAD_SOURCES, f"there is no {path}; sources.example.yaml shows what it looks like")
+    try:
+        return SourcesFile.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")) or {})
+    except yaml.YAMLError as error:
+        raise Misconfigured(Code.BAD_SOURCES, f"{path} is not YAML: {error}") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise Misconfigured(Code.BAD_SOURCES, f"{path}: {place}: {first['msg']}") from error
