@@ -88,9 +88,11 @@ class FolderReader:
 
     def _walk(self, folder: str, uri: str, chain: tuple[str, ...], links: list[Link]) -> Iterator[SourceFile]:
         """The plain files below `folder`; links to folders are added to `links`."""
+        everything = not self._include and not self._exclude
         stack = [(folder, uri)]
         while stack:
             path, prefix = stack.pop()
+            start = f"{prefix}/" if prefix else ""
             try:
                 entries = os.scandir(path)
             except FileNotFoundError:
@@ -100,13 +102,13 @@ class FolderReader:
                 continue
             with entries:
                 for entry in entries:
-                    name = encode_name(entry.name)
-                    where = f"{prefix}/{name}" if prefix else name
-                    if entry.is_symlink():
-                        yield from self._link(entry, where, (*chain, path), links)
-                    elif entry.is_dir(follow_symlinks=False):
+                    name = entry.name
+                    where = start + (name if name.isascii() and "%" not in name else encode_name(name))
+                    if entry.is_dir(follow_symlinks=False):
                         stack.append((entry.path, where))
-                    elif self._wanted(where) and (file := self._file(entry, where)):
+                    elif entry.is_symlink():
+                        yield from self._link(entry, where, (*chain, path), links)
+                    elif (everything or self._wanted(where)) and (file := self._file(entry, where)) is not None:
                         yield file
 
     def _link(
@@ -133,8 +135,6 @@ class FolderReader:
             yield file
 
     def _wanted(self, uri: str) -> bool:
-        if not self._include and not self._exclude:
-            return True
         if self._include and not any(one.fullmatch(uri) for one in self._include):
             return False
         return not any(one.fullmatch(uri) for one in self._exclude)
@@ -151,7 +151,7 @@ class FolderReader:
         if found.st_mode & _KIND_AND_READ != _PLAIN and (reason := _refused(entry.path, found.st_mode)):
             self._problems.append((uri, Code.SCAN_UNREADABLE, reason))
             return None
-        if not _valid(entry.name):
+        if not entry.name.isascii() and _undecodable(entry.name):
             self._problems.append((uri, Code.SCAN_BAD_NAME, "the name is not valid UTF-8; it is kept percent-encoded"))
         return _record(uri, found)
 
@@ -206,8 +206,6 @@ def encode_name(name: str) -> str:
 
     A percent sign that could be mistaken for such a byte becomes %25; all other names stay as they are.
     """
-    if name.isascii() and "%" not in name:
-        return name
     name = re.sub(r"%(?=25|[89A-F][0-9A-F])", "%25", name)
     return re.sub(r"[\udc80-\udcff]", lambda found: f"%{ord(found[0]) - 0xDC00:02X}", name)
 
@@ -224,10 +222,8 @@ def decode_name(name: str) -> str:
     return re.sub(r"%(25|[89A-F][0-9A-F])", byte, name)
 
 
-def _valid(name: str) -> bool:
-    if name.isascii():
-        return True
-    return not any("\udc80" <= character <= "\udcff" for character in name)
+def _undecodable(name: str) -> bool:
+    return any("\udc80" <= character <= "\udcff" for character in name)
 
 
 def _inside(path: str, folder: str) -> bool:
