@@ -55,9 +55,13 @@ def fast(lines: Sequence[Line], number: int, context: Context, engine: str = "py
 
 def rich(page: Any, lines: Sequence[Line], number: int, context: Context) -> Read:
     """Regions from the layout model, tables as grids; lines outside every region make paragraphs of their own."""
-    found = tabular.find_tables(page, context.path)  # before the labels: with those set, unions of tables get lost
-    if page.layout_information is None:
-        page.get_layout()
+    import numpy as np
+
+    with np.errstate(all="ignore"):  # the layout model takes logarithms of empty boxes
+        # Tables before labels: where `get_layout` has run, the union of table candidates gets lost.
+        found = tabular.find_tables(page, context.path)
+        if page.layout_information is None:
+            page.get_layout()
     regions = [_region(page, item) for item in page.layout_information or ()]
     boxes = [_displayed(page, table.box) for table in found]
     regions = [region for region in regions if region[1] != "table" and not any(_inside(region[0], b) for b in boxes)]

@@ -43,8 +43,8 @@ def scan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         ("hang", Code.PARSE_TIMEOUT),
         ("die", Code.PARSE_CRASHED),
-        ("eat", Code.PARSE_MEMORY),
-        ("raise", Code.PARSE_NO_TEXT),
+        pytest.param("eat", Code.PARSE_MEMORY, marks=pytest.mark.slow),
+        pytest.param("raise", Code.PARSE_NO_TEXT, marks=pytest.mark.slow),
     ],
 )
 def test_each_way_to_fail_has_its_code(scan: Path, what: str, code: Code) -> None:
