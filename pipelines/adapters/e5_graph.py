@@ -9,7 +9,7 @@ from typing import Any
 
 from pipelines.adapters.e5_weights import Q4, E5Weights
 
-VERSION = "int8-1"
+VERSION = "int8-2"
 """Part of the file name and of the embedder's fingerprint: raise it when the graph changes."""
 
 LIMIT = 63
@@ -63,10 +63,9 @@ def _layer(graph: _Graph, weights: E5Weights, number: int, source: str) -> str:
         return weights.matrix(f"{name}.{part}.w", columns)
 
     def normalise(part: str, a: str, b: str) -> str:
-        inputs = [a, b] + [graph.constant(f"{name}.{part}.{x}", weights.floats(f"{name}.{part}.{x}")) for x in "wb"]
-        return graph.node(
-            "SkipLayerNormalization", inputs, f"{name}.{part}.out", "com.microsoft", epsilon=shape.epsilon
-        )
+        total = graph.node("Add", [a, b], f"{name}.{part}.sum")
+        inputs = [total] + [graph.constant(f"{name}.{part}.{x}", weights.floats(f"{name}.{part}.{x}")) for x in "wb"]
+        return graph.node("LayerNormalization", inputs, f"{name}.{part}.out", epsilon=shape.epsilon, axis=-1)
 
     joined = Q4(np.concatenate([matrix(part, shape.hidden).blocks for part in "qkv"]))
     bias = np.concatenate([weights.floats(f"{name}.{part}.b") for part in "qkv"])
