@@ -11,7 +11,7 @@ from typing import Any
 
 CJK = "\u3005\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\uac00-\ud7af"
 WORDS = re.compile(
-    rf"(?P<cjk>[{CJK}]+)"
+    rf"(?P<cjk>(?:(?=\w)[{CJK}])+)"
     rf"|(?P<latin>(?:(?![{CJK}])\w)+(?:[./\-:+#&](?:(?![{CJK}])\w)+)*)"
 )
 CODE = re.compile(r"(?i)(?<![a-z0-9])(gb|gbz|jgj|db|dl|hg|yy|iso|iec|ieee|rfc|en|din|astm)((?:/[a-z])?) +(?=\d)")
@@ -45,7 +45,7 @@ def fold(text: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _latin(word: str) -> tuple[str, ...]:
-    """One word, or a code: the whole with `_` for inner punctuation, then its parts, so that half a code still matches."""
+    """One word, or a code: the whole with `_` for inner punctuation, then its parts: half a code still matches."""
     parts = [part for part in INNER.split(word) if part]
     if len(parts) > 1:
         whole = "_".join(parts)

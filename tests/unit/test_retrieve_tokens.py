@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.retrieve.tokens import lexical_tokens
@@ -29,6 +29,7 @@ def test_traditional_and_simplified_script_give_the_same_tokens() -> None:
     assert lexical_tokens("網絡設備管理辦法") == lexical_tokens("网络设备管理办法")
 
 
+@settings(max_examples=100, deadline=None)
 @given(st.text())
 def test_a_word_tokenizer_keeps_every_token_whole(text: str) -> None:
     tokens = lexical_tokens(text)
