@@ -45,7 +45,8 @@ def chunk_document(
     equals: Counter[tuple[tuple[str, ...], str]] = Counter()
     chunks: list[Chunk] = []
     for section in sections(document):
-        limits = _limits(document.title, section.path, settings, cost)
+        context = context_of(document.title, section.path, "", settings.max_context)
+        limits = _limits(context, settings, cost)
         pieces = list(_pieces(section, limits))
         whole = "\n\n".join(piece.text for piece in pieces)
         for number, piece in enumerate(pieces):
@@ -58,7 +59,7 @@ def chunk_document(
                     ordinal=len(chunks),
                     kind=cast(ChunkKind, piece.kind),
                     text=piece.text,
-                    context=context_of(document.title, section.path, piece.caption, settings.max_context),
+                    context=_with_caption(document.title, section.path, piece, context, settings),
                     section=section.path,
                     page_start=min(pages, default=None),
                     page_end=max(pages, default=None),
@@ -108,9 +109,12 @@ def context_of(title: str, path: tuple[str, ...], caption: str, limit: int) -> s
     return f"{text[:half]}…{text[-half:]}"
 
 
-def _limits(title: str, path: tuple[str, ...], settings: ChunkSettings, cost: Cost) -> Limits:
+def _with_caption(title: str, path: tuple[str, ...], piece: Piece, context: str, settings: ChunkSettings) -> str:
+    return context_of(title, path, piece.caption, settings.max_context) if piece.caption else context
+
+
+def _limits(context: str, settings: ChunkSettings, cost: Cost) -> Limits:
     """What the context leaves; a caption may still fill it up to its cap, at one token a character."""
-    context = context_of(title, path, "", settings.max_context)
     reserve = max(cost(context), 0.0) + max(settings.max_context - len(context), 0) * 0.9 + 4
     return Limits(settings.max_characters, max(settings.max_tokens - reserve, settings.max_tokens // 4), cost)
 
@@ -155,6 +159,8 @@ def _table(block: Block, limits: Limits) -> Iterator[Piece]:
 
 
 def _boxes(blocks: tuple[Block, ...]) -> tuple[PageBox, ...]:
+    if not any(block.box for block in blocks):
+        return ()
     boxes = (PageBox(page=block.page, box=block.box) for block in blocks if block.page and block.box)
     return tuple(dict.fromkeys(boxes))
 
