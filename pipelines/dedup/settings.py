@@ -1,7 +1,25 @@
 """What a site may set for the dedup layer, each with its reason."""
 
+from typing import Literal
+
+from pydantic import Field
+
 from schemas.base import Record
 
 
 class DedupSettings(Record):
     """Settings of dedup."""
+
+    method: Literal["rensa", "datasketch", "simhash"] = "rensa"
+    """`simhash` is the classic 64-bit recipe; it finds far fewer edited texts."""
+    link_jaccard: float = Field(default=0.28, ge=0, le=1)
+    """Texts that share less than this of their 3-grams, and are not contained, are distinct."""
+    link_containment: float = Field(default=0.55, ge=0, le=1)
+    link_similarity: float = Field(default=0.62, ge=0, le=1)
+    """Edit similarity below this, without containment, is two texts on one topic."""
+    contained: float = Field(default=0.80, ge=0, le=1)
+    drop_jaccard: float = Field(default=0.90, ge=0, le=1)
+    """Near texts are dropped only above this: between the two bars lie other cities' clauses and older versions."""
+    drop_containment: float = Field(default=0.97, ge=0, le=1)
+    max_candidates: int = Field(default=64, ge=1)
+    """Compared per chunk, most shared bands first: keeps families of templates from exploding."""

@@ -1,0 +1,108 @@
+"""A weighted quality score with named signals: every verdict shows its reasons."""
+
+import re
+import zlib
+
+from pipelines.score.settings import ScoreSettings
+from schemas.chunk import MaskedChunk
+from schemas.facts import QualityBand, QualityScore, Signal
+
+_BASE = 0.6
+_CONTENTS = re.compile(r"(\.{3,}|…{2,}|·{3,}|(?:\. ){3,}|_{4,})\s*\d*\s*$|^.{2,60}[\s\t]{2,}\d{1,4}$")
+_REFERENCE = re.compile(r"^\s*(\[\d+\]|［\d+］|\(\d+\)\s.*\d{4})|\[[JMDCNSR]\]|doi:|et al\.", re.IGNORECASE)
+_LINK = re.compile(r"https?://\S+|<[^>]{1,200}>|\]\([^)]*\)|\{\{[^}]*\}\}")
+_FUNCTION = re.compile(r"[的了是在和与对为将由以及或等其中被把]|\b(?:the|of|and|to|in|is|a|for|that|with|on|are|be|as)\b", re.I)
+_MOJIBAKE = re.compile("[\ufffd\u0080-\u009f\u00c0-\u00ff\ue000-\uf8ff]|锟斤拷|烫烫|鈥|銆|锛")
+_FORM = re.compile(r"[□☑√✓]|适用|_{3,}|不适用")
+_INJECTION = re.compile(
+    r"(ignore|disregard|forget)\s+(all\s+|any\s+|the\s+|your\s+)*(previous|prior|above|earlier)\s+"
+    r"(instructions?|prompts?|rules|messages?)|(忽略|无视|忘记|不要理会)[^。\n]{0,8}(以上|之前|先前|上面|此前|前面)[^。\n]{0,8}"
+    r"(指令|指示|提示|要求|规则|内容)|system\s+prompt|系统提示词|you are now (a|an|in)\b|<\|im_start\|>|\[/?INST\]",
+    re.IGNORECASE,
+)
+_WEIGHTS = {
+    "contents": -1.2,
+    "garble": -2.0,
+    "rare_characters": -1.5,
+    "number_grid": -0.5,
+    "form": -0.5,
+    "references": -0.6,
+    "links": -0.5,
+    "repetition": -0.6,
+    "sentences": 0.2,
+    "function_words": 0.2,
+    "structure": 0.5,
+    "authority": 0.1,
+    "injection": 0.0,
+}
+_AUTHORITY = {"L1": 1.0, "L2": 0.7, "L3": 0.4, "L4": 0.0}
+
+
+def score_chunk(chunk: MaskedChunk, *, authority: str, settings: ScoreSettings) -> QualityScore:
+    """Score 0..1 and its signals. `authority`: L1..L4. Sound FAQ, code and tables always reach the index."""
+    values = _values(chunk) | {"authority": _AUTHORITY.get(authority, 0.0)}
+    total = _BASE + sum(_WEIGHTS[name] * value for name, value in values.items())
+    damaged = values["garble"] > 0.1 or values["contents"] >= 0.5 or not chunk.text.strip()
+    if values["structure"] and not damaged:
+        total = max(total, settings.index_from)
+    score = min(1.0, max(0.0, total)) if chunk.text.strip() else 0.0
+    band: QualityBand = "index" if score >= settings.index_from else "low"
+    if score < settings.low_from:
+        band = "quarantine"
+    signals = tuple(Signal(name=name, value=value, weight=_WEIGHTS[name]) for name, value in values.items())
+    return QualityScore(chunk=chunk.id, score=score, band=band, signals=signals)
+
+
+def injection_signal(text: str) -> float:
+    """1 where the text speaks to a language model, else 0."""
+    return float(_INJECTION.search(text) is not None)
+
+
+def _values(chunk: MaskedChunk) -> dict[str, float]:
+    text = chunk.text
+    lines = [line for line in text.splitlines() if line.strip()] or [""]
+    letters = max(1, sum(c.isalnum() for c in text))
+    contents = sum(bool(_CONTENTS.search(line)) for line in lines) / len(lines)
+    structure = chunk.kind in ("code", "table", "faq", "api")
+    data = text.encode("utf-8", "replace")
+    packed = len(zlib.compress(data)) / max(1, len(data))
+    repeated = 1 - len(set(lines)) / len(lines)
+    return {
+        "contents": contents if len(lines) > 1 or "..." in text or "……" in text else 0.0,
+        "garble": min(1.0, sum(len(m) for m in _MOJIBAKE.findall(text)) / letters),
+        "rare_characters": _rare(text),
+        "number_grid": 0.0 if structure else _digits(lines),
+        "form": min(1.0, 10 * len(_FORM.findall(text)) / letters),
+        "references": sum(bool(_REFERENCE.search(line)) for line in lines) / len(lines),
+        "links": min(1.0, sum(len(m) for m in _LINK.findall(text)) / max(1, len(text))),
+        "repetition": max(repeated, 1.0 if len(data) > 200 and packed < 0.15 else 0.0),
+        "sentences": sum(line.rstrip().endswith(tuple("。！？；.!?;:：”)）")) for line in lines) / len(lines),
+        "function_words": min(1.0, 15 * len(_FUNCTION.findall(text)) / letters),
+        "structure": float(structure),
+        "injection": injection_signal(text),
+    }
+
+
+def _digits(lines: list[str]) -> float:
+    """Share of lines that hold numbers and hardly a letter."""
+    return sum(bool(re.fullmatch(r"[\d\s.,%()（）\-—/|:]+", line)) for line in lines) / len(lines)
+
+
+def _rare(text: str) -> float:
+    """Share of Han characters outside GB 2312 level 1 above what running text has; traditional script is no fault."""
+    han = [c for c in text if "\u4e00" <= c <= "\u9fff"]
+    if len(han) < 8:
+        return 0.0
+    rare = sum(not _common(c) for c in han) / len(han)
+    return max(0.0, rare - 0.12)
+
+
+def _common(character: str) -> bool:
+    """Whether GB 2312 level 1 (rows 16 to 55) or Big5 level 1 holds it."""
+    for codec, low, high in (("gb2312", 0xB0, 0xD7), ("big5", 0xA4, 0xC6)):
+        try:
+            if low <= character.encode(codec)[0] <= high:
+                return True
+        except UnicodeEncodeError:
+            continue
+    return False
