@@ -4,7 +4,7 @@ The units' priorities span a Cartesian tree (Vuillemin 1980); a boundary is a cu
 smaller neighbours do not fit into one chunk. That depends on nothing farther away, so cuts resynchronise at once.
 """
 
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from pipelines.chunk.units import Limits, Unit
 
@@ -17,14 +17,26 @@ def pack(units: list[Unit], limits: Limits) -> list[list[Unit]]:
         return [units]
     costs = [0.0, *accumulate(limits.cost(unit.text) + 1 for unit in units)]
     left, right = _neighbours([unit.priority() for unit in units])
-    groups: list[list[Unit]] = []
-    for number, unit in enumerate(units):
+    starts: list[int] = []
+    for number in range(count):
         start, end = left[number], right[number]
         large = sizes[end] - sizes[start] > limits.characters or costs[end] - costs[start] > limits.tokens
         if number == 0 or large:
-            groups.append([])
-        groups[-1].append(unit)
-    return groups
+            starts.append(number)
+    return [units[start:end] for start, end in _joined([*starts, count], sizes, costs, limits)]
+
+
+def _joined(cuts: list[int], sizes: list[int], costs: list[float], limits: Limits) -> list[tuple[int, int]]:
+    """Small groups go to the one before where they fit: a chain of them is short, so an edit still stays local."""
+    spans: list[tuple[int, int]] = []
+    for start, end in pairwise(cuts):
+        if spans and sizes[end] - sizes[start] < limits.characters // 3:
+            first = spans[-1][0]
+            if sizes[end] - sizes[first] <= limits.characters and costs[end] - costs[first] <= limits.tokens:
+                spans[-1] = (first, end)
+                continue
+        spans.append((start, end))
+    return spans
 
 
 def _neighbours(priorities: list[int]) -> tuple[list[int], list[int]]:
