@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, delete, select
 
@@ -50,19 +50,19 @@ class SqlCorpus:
         table = tables.duplicate_band
         return self._look_up(table.c.band, table, bands)
 
-    def _look_up(self, column: object, table: object, values: Sequence[object]) -> dict[object, list[str]]:  # type: ignore[override]
-        found: dict[object, list[str]] = defaultdict(list)
+    def _look_up(self, column: Any, table: Any, values: Sequence[Any]) -> dict[Any, list[str]]:
+        found: dict[Any, list[str]] = defaultdict(list)
         wanted = list(dict.fromkeys(values))
         with self._app.database.read() as tx:
             for start in range(0, len(wanted), 500):
                 rows = tx.execute(
-                    select(column, table.c.chunk)  # type: ignore[attr-defined,call-overload]
+                    select(column, table.c.chunk)
                     .where(
-                        table.c.kb == self._app.kb,  # type: ignore[attr-defined]
-                        column.in_(wanted[start : start + 500]),  # type: ignore[attr-defined]
-                        table.c.document != self._without,  # type: ignore[attr-defined]
+                        table.c.kb == self._app.kb,
+                        column.in_(wanted[start : start + 500]),
+                        table.c.document != self._without,
                     )
-                    .order_by(table.c.chunk)  # type: ignore[attr-defined]
+                    .order_by(table.c.chunk)
                 )
                 for value, chunk in rows:
                     found[value].append(chunk)

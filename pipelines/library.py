@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, exists, func, select
+from sqlalchemy import Connection, exists, select
 
 from pipelines.app import App
 from pipelines.errors import Code, Conflict
+from schemas.search import Passage
 from sql import tables
 
 DENY_PUSHED_DOWN = 200
@@ -59,14 +60,15 @@ class SqlLibrary:
         found = tuple(rows.scalars())
         return found if len(found) <= DENY_PUSHED_DOWN else ()
 
-    def hydrate(self, ids: Sequence[str]) -> dict[str, Any]:
-        """Rows by id, of those that this reader may see at this release."""
-        found: dict[str, Any] = {}
+    def hydrate(self, ids: Sequence[str]) -> dict[str, Passage]:
+        """Passages by row id, of those that this reader may see at this release."""
+        found: dict[str, Passage] = {}
         wanted = list(dict.fromkeys(ids))
         with self._app.database.read() as tx:
             for start in range(0, len(wanted), 500):
                 for row in tx.execute(self._query(wanted[start : start + 500])).mappings():
-                    found[row["id"]] = row
+                    values = {key: value for key, value in row.items() if value is not None}
+                    found[row["id"]] = Passage(**{**values, "release": self.release, "section": tuple(row["section"])})
         return found
 
     def _query(self, ids: Sequence[str]) -> Any:
@@ -81,20 +83,17 @@ class SqlLibrary:
                 c.c.source,
                 c.c.authority,
                 c.c.kind,
-                c.c.language,
                 c.c.dated,
                 c.c.section,
                 c.c.context,
                 c.c.text,
                 c.c.html,
-                c.c.parent,
                 c.c.quality,
                 c.c.duplicate_group,
                 shown.c.version,
                 v.c.title,
-                v.c.number.label("version_number"),
-                func.coalesce(vc.c.page_start, 0).label("page_start"),
-                func.coalesce(vc.c.page_end, 0).label("page_end"),
+                v.c.uri,
+                vc.c.page_start.label("page"),
             )
             .join(d, d.c.id == c.c.document)
             .join(shown, (shown.c.document == c.c.document) & (shown.c.born <= at) & (shown.c.died > at))

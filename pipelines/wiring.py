@@ -55,7 +55,8 @@ def wire(settings: Settings | None = None, *, actor: str = "", checkpoint: Calla
         return make_language_model(chosen.llm)
 
     def parse(path: Path, name: str) -> Document:
-        from pipelines.parse.isolate import OcrFactory, parse_isolated
+        from pipelines.parse.isolate import parse_isolated
+        from pipelines.parse.settings import OcrFactory
 
         ocr = OcrFactory(factory=OCR[chosen.ocr.engine]) if chosen.ocr.engine in OCR else None
         return parse_isolated(path, name=name, settings=chosen.parse, ocr_settings=ocr)

@@ -7,7 +7,7 @@ back whatever the rolled-back releases had opened or closed, and history only gr
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, or_, select
 
@@ -96,11 +96,11 @@ def _linked(tx: Connection, documents: Iterable[str]) -> set[str]:
     return found
 
 
-def _ids(tx: Connection, query: "object", column: "object", values: Iterable[str]) -> set[str]:
+def _ids(tx: Connection, query: Any, column: Any, values: Iterable[str]) -> set[str]:
     wanted = list(values)
     result: set[str] = set()
     for start in range(0, len(wanted), 500):
-        part = query.where(column.in_(wanted[start : start + 500]))  # type: ignore[attr-defined]
+        part = query.where(column.in_(wanted[start : start + 500]))
         result.update(tx.execute(part).scalars())
     return result
 
@@ -115,7 +115,7 @@ def _wanted(tx: Connection, targets: Mapping[str, str]) -> list[Wanted]:
         .join(s, (s.c.kb == d.c.kb) & (s.c.name == d.c.source))
         .where(vc.c.band != "quarantine")
     )
-    rows = []
+    rows: list[Any] = []
     versions = list(targets.values())
     for start in range(0, len(versions), 500):
         rows += tx.execute(query.where(vc.c.version.in_(versions[start : start + 500]))).all()
@@ -153,10 +153,10 @@ def _dropped(tx: Connection, best_first: Sequence[str]) -> set[str]:
     return dropped
 
 
-def _open_rows(tx: Connection, documents: Iterable[str]) -> list["object"]:
+def _open_rows(tx: Connection, documents: Iterable[str]) -> list[Any]:
     row = tables.chunk
     wanted = list(documents)
-    found: list[object] = []
+    found: list[Any] = []
     for start in range(0, len(wanted), 500):
         where = row.c.document.in_(wanted[start : start + 500]) & (row.c.died == FOREVER)
         found += tx.execute(select(row.c.id, row.c.chunk, row.c.content_hash).where(where)).all()
