@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any, TypeVar
 
 from pipelines.errors import Code, Misconfigured, SluiceError, Transient
@@ -105,7 +106,7 @@ class MilvusIndex:
     def upsert(self, collection: str, rows: Sequence[IndexRow]) -> None:
         with self._writing():
             for batch in batches(rows):
-                self._call(lambda client, data=batch: client.upsert(collection, data), collection)
+                self._call(partial(_upsert, collection=collection, batch=batch), collection)
 
     def dense(self, collection: str, vector: Any, where: IndexFilter, limit: int) -> list[IndexHit]:
         query = [[float(value) for value in vector]]
@@ -132,12 +133,7 @@ class MilvusIndex:
         names = list(IndexRow.model_fields)
         found: list[IndexRow] = []
         for part in _parts(ids):
-            rows = self._call(
-                lambda client, part=part: client.query(
-                    collection, filter=_among("id", part), output_fields=names, consistency_level="Strong"
-                ),
-                collection,
-            )
+            rows = self._call(partial(_query, collection=collection, ids=part, fields=names), collection)
             found += [
                 IndexRow(**{**{name: row[name] for name in names}, "vector": tuple(map(float, row["vector"]))})
                 for row in rows
@@ -147,7 +143,7 @@ class MilvusIndex:
     def delete(self, collection: str, ids: Sequence[str]) -> None:
         with self._writing():
             for part in _parts(ids):
-                self._call(lambda client, part=part: client.delete(collection, ids=part), collection)
+                self._call(partial(_delete, collection=collection, ids=part), collection)
 
     def flush(self, collection: str) -> None:
         with self._writing():
@@ -255,6 +251,21 @@ def _create(client: Any, collection: str, dimension: int, lite: bool, bm25: bool
         schema.add_function(Function("bm25", FunctionType.BM25, ["lexical"], ["sparse"]))
         indexes.add_index("sparse", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25")
     client.create_collection(collection, schema=schema, index_params=indexes, consistency_level="Bounded")
+
+
+def _upsert(client: Any, collection: str, batch: list[dict[str, Any]]) -> None:
+    client.upsert(collection, batch)
+
+
+def _delete(client: Any, collection: str, ids: list[str]) -> None:
+    client.delete(collection, ids=ids)
+
+
+def _query(client: Any, collection: str, ids: list[str], fields: list[str]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = client.query(
+        collection, filter=_among("id", ids), output_fields=fields, consistency_level="Strong"
+    )
+    return rows
 
 
 def _count(client: Any, collection: str) -> int:

@@ -149,6 +149,10 @@ def _end(noted: dict[str, int]) -> bool:
 def keep(home: Path, idle_seconds: int) -> None:
     """Run the server until it is idle, dies, or this process is asked to end."""
     folder = _folder(home)
+    # Lite writes index files in place: one that was cut off makes its collection unreadable. They are copies of the
+    # vectors in the segments and made anew when a collection is loaded.
+    for copy in (folder / "data").rglob("*.idx"):
+        copy.unlink()
     port = _free_port(_noted(folder).get("port", 0))
     binary = Path(sys.executable).parent / "milvus-lite"
     server = subprocess.Popen(
