@@ -1,0 +1,1 @@
+"""Evaluation: sets, measures, intervals, and the gate before a release."""

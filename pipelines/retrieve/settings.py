@@ -28,7 +28,7 @@ class RetrieveSettings(Record):
     """Share of novelty in the order; 0 is off."""
     threshold: float = Field(default=0.0, ge=0)
     """Hits with a lower fused score are dropped."""
-    synonyms: dict[str, tuple[str, ...]] = {}
+    synonyms: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     relative_time: bool = True
     history_turns: int = Field(default=4, ge=0)
     answer_sentences: int = Field(default=3, ge=1)
