@@ -18,7 +18,7 @@ K = TypeVar("K")
 def link(
     chunks: Sequence[Chunk], corpus: DuplicateCorpus, settings: DedupSettings, salt: bytes
 ) -> tuple[DuplicateLink, ...]:
-    """Links that are not distinct, each pair once, ordered by ids. While no candidates are cut, batches do not matter."""
+    """Links that are not distinct, each pair once, by ids; batches do not matter while no candidate is cut."""
     texts = {chunk.id: chunk.text for chunk in chunks}
     digests = {id: text_digest(text, salt) for id, text in texts.items()}
     signed = {id: bands(text, settings) for id, text in texts.items()}

@@ -13,7 +13,7 @@ from schemas.facts import Change, DuplicateEvidence, DuplicateOutcome
 Slot = Literal["number", "date", "amount", "code", "name", "organisation", "negation", "modal", "text"]
 
 _RUN = re.compile(r"[-−]?[A-Za-z0-9]+(?:[._:/,'’-][A-Za-z0-9]+)*%?|[^\x00-\x7f\W]+")
-_NUMERAL = re.compile(r"[一二三四五六七八九十百千万亿零〇两壹贰叁肆伍陆柒捌玖拾佰仟半几]+[年月日元条款项个天周次倍成]?$")
+_NUMERAL = re.compile(r"[一二三四五六七八九十百千万亿零〇两壹贰叁肆伍陆柒捌玖拾佰仟半]+[年月日元条款项个天周次倍成]?$")
 _DATE = re.compile(r"\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?$")
 _NEGATION = re.compile(r"[不未无非没勿莫禁]|^(not|no|never|without|none|nor|cannot)$|n['’]t$|^(un|non|dis)")
 _MODAL = re.compile(

@@ -5,10 +5,16 @@ import re
 from schemas.facts import Entity, Relation
 
 _RULES = (
-    ("standard", re.compile(r"(?<![A-Za-z])(?:GB|GB/T|GB/Z|ISO|IEC|ISO/IEC|IEEE|RFC|DB\d{2}/T|YD/T|JB/T)\s?\d+(?:[.\-—]\d+)*")),
+    (
+        "standard",
+        re.compile(r"(?<![A-Za-z])(?:GB(?:/[TZ])?|ISO(?:/IEC)?|IEC|IEEE|RFC|(?:DB\d{2}|YD|JB)/T)\s?\d+(?:[.\-—]\d+)*"),
+    ),
     ("document_number", re.compile(r"[\u4e00-\u9fff]{1,10}[〔\[（(]\d{4}[〕\]）)]\s?第?\d+号")),
     ("version", re.compile(r"(?<![A-Za-z0-9.])[vV]\d+(?:\.\d+)*(?:-[a-z0-9.]+)?|(?<![\w.])\d+\.\d+\.\d+(?![\w.])")),
-    ("organisation", re.compile(r"[\u4e00-\u9fffA-Za-z0-9（）]{2,20}?(?:有限责任公司|股份有限公司|有限公司|集团|银行|大学|委员会)")),
+    (
+        "organisation",
+        re.compile(r"[\u4e00-\u9fffA-Za-z0-9（）]{2,20}?(?:有限(?:责任)?公司|集团|银行|大学|委员会)"),
+    ),
     ("product", re.compile(r"(?<![A-Za-z])[A-Z][A-Za-z]{2,}(?=\s[vV]?\d+\.\d+)")),
 )
 _RELATION = re.compile(

@@ -11,7 +11,9 @@ _BASE = 0.6
 _CONTENTS = re.compile(r"(\.{3,}|…{2,}|·{3,}|(?:\. ){3,}|_{4,})\s*\d*\s*$|^.{2,60}[\s\t]{2,}\d{1,4}$")
 _REFERENCE = re.compile(r"^\s*(\[\d+\]|［\d+］|\(\d+\)\s.*\d{4})|\[[JMDCNSR]\]|doi:|et al\.", re.IGNORECASE)
 _LINK = re.compile(r"https?://\S+|<[^>]{1,200}>|\]\([^)]*\)|\{\{[^}]*\}\}")
-_FUNCTION = re.compile(r"[的了是在和与对为将由以及或等其中被把]|\b(?:the|of|and|to|in|is|a|for|that|with|on|are|be|as)\b", re.I)
+_FUNCTION = re.compile(
+    r"[的了是在和与对为将由以及或等其中被把]|\b(?:the|of|and|to|in|is|a|for|that|with|on|are|be|as)\b", re.I
+)
 _MOJIBAKE = re.compile("[\ufffd\u0080-\u009f\u00c0-\u00ff\ue000-\uf8ff]|锟斤拷|烫烫|鈥|銆|锛")
 _FORM = re.compile(r"[□☑√✓]|适用|_{3,}|不适用")
 _INJECTION = re.compile(
