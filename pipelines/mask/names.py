@@ -38,6 +38,12 @@ _NOT_NAMES = re.compile(
     r"(?:高级|所有|管理|相关).*)$"
 )
 
+_EN_NAME = re.compile(r"[A-Z][a-z]+(?:[ '\-][A-Z][A-Za-z.]*)+$")
+_EN_ROLE = re.compile(
+    r"^(?:If|The|When|Your|Our|Cloud|Lead|Senior|Principal)\b|"
+    r"\b(?:Programmer|Engineer|Manager|Developer|Designer|Customer|User|Team|Hosted)s?$"
+)
+
 
 def is_name(word: str) -> bool:
     """Shape of a Chinese name: a surname and one or two characters, or a transcription with a dot."""
@@ -66,5 +72,8 @@ def plausible(word: str) -> bool:
     if len(word) < 2 or len(word) > 40 or re.search(r"[0-9<>@_/\\=(){}\[\]#|\n]", word):
         return False
     if word.isascii():
-        return bool(re.match(r"[A-Z][a-z]+(?:[ '\-][A-Z][a-z.]*)+$", word)) or bool(re.match(r"[A-Z][a-z]{2,}$", word))
-    return not _NOT_NAMES.match(word)
+        # One capitalised word alone is more often a product or a heading than a person.
+        return bool(_EN_NAME.match(word)) and not _EN_ROLE.search(word)
+    if len(word) == 2 and word[0] not in SURNAMES:
+        return False
+    return not _NOT_NAMES.match(word) and not (len(word) > 3 and word.endswith(("员", "者", "人")))
