@@ -115,7 +115,9 @@ class MilvusIndex:
     def lexical(self, collection: str, tokens: str, where: IndexFilter, limit: int) -> list[IndexHit]:
         if not tokens.strip() or not where.acl or not self._has_lexical(collection):
             return []
-        return [hit for hit in self._search(collection, [tokens], "sparse", "BM25", where, limit) if hit.score > 0]
+        hits = self._search(collection, [tokens], "sparse", "BM25", where, limit)
+        # Lite gives BM25 as a distance, with a minus.
+        return [IndexHit(id=hit.id, score=abs(hit.score)) for hit in hits if hit.score]
 
     def states(self, collection: str) -> Iterator[RowState]:
         # Old servers iterate at the client's clock: rows may be missing for a moment, so wait until the count agrees.
@@ -163,7 +165,7 @@ class MilvusIndex:
         found = self._call(
             lambda client: client.search(
                 collection, query, anns_field=field, limit=min(limit, WINDOW), filter=expression(where),
-                search_params=ask, consistency_level="Bounded",
+                search_params=ask, output_fields=["id"], consistency_level="Bounded",
             ),
             collection,
         )  # fmt: skip

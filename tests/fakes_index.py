@@ -1,0 +1,84 @@
+"""A vector index in memory: exact cosine, plain BM25, the same filters."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from schemas.index import IndexFilter, IndexHit, IndexRow, RowState
+
+K1, B = 1.2, 0.75
+
+
+def admits(row: IndexRow, where: IndexFilter) -> bool:
+    born = (row.born <= where.release < row.died) or row.id in where.also_ids
+    return (
+        born
+        and row.acl in where.acl
+        and (not where.sources or row.source in where.sources)
+        and (not where.kinds or row.kind in where.kinds)
+        and (not where.languages or row.language in where.languages)
+        and (where.dated_from is None or row.dated >= where.dated_from)
+        and (where.dated_to is None or row.dated <= where.dated_to)
+        and row.document not in where.not_documents
+        and row.id not in where.not_ids
+    )
+
+
+class FakeIndex:
+    """VectorIndex over a dictionary."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, dict[str, IndexRow]] = {}
+
+    def ensure(self, collection: str, dimension: int) -> None:
+        self.rows.setdefault(collection, {})
+
+    def upsert(self, collection: str, rows: Sequence[IndexRow]) -> None:
+        self.rows[collection].update((row.id, row) for row in rows)
+
+    def dense(self, collection: str, vector: Any, where: IndexFilter, limit: int) -> list[IndexHit]:
+        asked = np.asarray(vector, dtype=float)
+        scores = {
+            row.id: float(np.dot(row.vector, asked) / (np.linalg.norm(row.vector) * np.linalg.norm(asked)))
+            for row in self.rows[collection].values()
+            if admits(row, where)
+        }
+        return _best(scores, limit)
+
+    def lexical(self, collection: str, tokens: str, where: IndexFilter, limit: int) -> list[IndexHit]:
+        counts = {row.id: Counter(row.lexical.split()) for row in self.rows[collection].values()}
+        mean = sum(count.total() for count in counts.values()) / max(1, len(counts)) or 1.0
+        scores: dict[str, float] = {}
+        for token in tokens.split():
+            holding = [key for key, count in counts.items() if token in count]
+            weight = math.log(1 + (len(counts) - len(holding) + 0.5) / (len(holding) + 0.5))
+            for key in holding:
+                times, length = counts[key][token], counts[key].total()
+                part = weight * times * (K1 + 1) / (times + K1 * (1 - B + B * length / mean))
+                scores[key] = scores.get(key, 0.0) + part
+        return _best({key: s for key, s in scores.items() if admits(self.rows[collection][key], where)}, limit)
+
+    def states(self, collection: str) -> Iterator[RowState]:
+        for row in list(self.rows[collection].values()):
+            yield RowState(id=row.id, born=row.born, died=row.died, acl=row.acl)
+
+    def fetch(self, collection: str, ids: Sequence[str]) -> list[IndexRow]:
+        return [self.rows[collection][key] for key in dict.fromkeys(ids) if key in self.rows[collection]]
+
+    def delete(self, collection: str, ids: Sequence[str]) -> None:
+        for key in ids:
+            self.rows[collection].pop(key, None)
+
+    def flush(self, collection: str) -> None:
+        pass
+
+    def drop(self, collection: str) -> None:
+        self.rows.pop(collection, None)
+
+
+def _best(scores: dict[str, float], limit: int) -> list[IndexHit]:
+    order = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+    return [IndexHit(id=key, score=score) for key, score in order[:limit]]
