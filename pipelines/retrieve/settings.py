@@ -32,5 +32,5 @@ class RetrieveSettings(Record):
     relative_time: bool = True
     history_turns: int = Field(default=4, ge=0)
     answer_sentences: int = Field(default=3, ge=1)
-    answer_overlap: float = Field(default=0.45, ge=0, le=1)
+    answer_overlap: float = Field(default=0.4, ge=0, le=1)
     """Share of the question's weight of words that the best passage must hold; see `answer.support`."""
