@@ -69,7 +69,7 @@ for _ in range(2):
     read = isolate.parse_isolated(Path({str(tmp_path / "a.pdf")!r}), name="a.pdf", settings=ParseSettings())
     print(read.blocks[0].text, isolate._idle[0]._process.pid)
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=240, check=True)
     first, second = done.stdout.splitlines()
     assert first == second and first.startswith("Minutes of the meeting in March")
     assert not Path(f"/proc/{first.split()[-1]}").exists()
