@@ -1,7 +1,7 @@
 """Keywords: noun phrases by part of speech, weighted by inverse document frequency."""
 
 import math
-from collections import Counter
+from collections import defaultdict
 from functools import cache
 from itertools import groupby
 
@@ -12,10 +12,11 @@ _NOUN = ("n", "vn", "nz", "eng", "an", "l", "j", "nr", "ns", "nt")
 
 def keywords(text: str, count: int, max_phrase: int) -> tuple[Keyword, ...]:
     """The `count` heaviest phrases, each a substring of the text."""
-    weights: Counter[str] = Counter()
+    weights: dict[str, float] = defaultdict(float)
     for phrase, weight in _phrases(text, max_phrase):
         weights[phrase] += weight
-    return tuple(Keyword(text=phrase, weight=round(weight, 4)) for phrase, weight in weights.most_common(count))
+    heaviest = sorted(weights.items(), key=lambda pair: -pair[1])
+    return tuple(Keyword(text=phrase, weight=round(weight, 4)) for phrase, weight in heaviest[:count])
 
 
 def _phrases(text: str, max_phrase: int) -> list[tuple[str, float]]:
