@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 def remember(tx: Connection, app: "App", version: str, document: str, chunks: Sequence[Chunk]) -> None:
     """Store digests and bands of a version's chunks; doing it twice is harmless."""
-    from pipelines.dedup import bands, text_digest
+    from pipelines.dedup.normalise import text_digest
+    from pipelines.dedup.signature import bands
 
     ids = [one.id for one in chunks]
     for table in (tables.duplicate_digest, tables.duplicate_band):

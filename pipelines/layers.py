@@ -133,7 +133,7 @@ def _titled(document: Document, uri: str) -> Document:
 def dedup(app: App, work: Work) -> Outcome:
     """Note this version's signatures, then link its chunks with all that is known: in that order, so that of two
     batches that run side by side the later one always sees the earlier."""
-    from pipelines.dedup import link
+    from pipelines.dedup.link import link
 
     parsed = load(app, work.artifacts["parse"], Parsed)
     key = _key("facts/dedup", fingerprint("dedup", DEDUP.version, work.artifacts["parse"], app.settings.dedup))
@@ -200,7 +200,7 @@ def mask(app: App, work: Work) -> Outcome:
 
 def score(app: App, work: Work) -> Outcome:
     """A version whose every chunk is noise is rejected; single bad chunks stay out and are shown in review."""
-    from pipelines.score import score_chunk
+    from pipelines.score.score import score_chunk
 
     settings = app.settings.score
     authority = work.source.authority
@@ -240,7 +240,7 @@ def score(app: App, work: Work) -> Outcome:
 
 def extract(app: App, work: Work) -> Outcome:
     """Entities, relations and keywords of the masked text."""
-    from pipelines.extract import extract_chunk
+    from pipelines.extract.extract import extract_chunk
 
     llm = app.llm()
     settings = app.settings.extract

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import structlog
 from sqlalchemy import select, update
@@ -44,7 +45,7 @@ def run_layers(app: App, versions: Sequence[str], tally: Tally, layers: Sequence
 def run_layer(app: App, layer: Layer, versions: Sequence[str], tally: Tally) -> list[str]:
     """The versions that passed. Raises Systemic when nearly all failed alike, Misconfigured and Transient unchanged."""
     passed: list[str] = []
-    codes: Counter[str] = Counter()
+    failed: list[tuple[Work, SluiceError]] = []
     for work in _load(app, versions):
         try:
             _one(app, layer, work, tally)
@@ -52,17 +53,19 @@ def run_layer(app: App, layer: Layer, versions: Sequence[str], tally: Tally) -> 
         except (Misconfigured, Transient, Systemic):
             raise
         except SluiceError as error:
-            codes[error.code.value] += 1
-            reject(app, work, layer.name, error, tally)
+            failed.append((work, error))
         except Exception as error:
-            log.exception("layer failed", layer=layer.name, version=work.version)
-            codes[Code.INTERNAL.value] += 1
+            log.error(
+                "layer failed", layer=layer.name, version=work.version, error=type(error).__name__, at=_place(error)
+            )
             # The message of a foreign exception may quote the document: only its type is kept.
-            defect = Rejected(Code.INTERNAL, f"{type(error).__name__} in layer {layer.name}")
-            reject(app, work, layer.name, defect, tally)
-    code, worst = codes.most_common(1)[0] if codes else ("", 0)
+            failed.append((work, Rejected(Code.INTERNAL, f"{type(error).__name__} in layer {layer.name}")))
+    code, worst = Counter(error.code.value for _, error in failed).most_common(1)[0] if failed else ("", 0)
     if len(versions) >= 10 and worst > app.settings.runner.systemic_share * len(versions):
+        # Before any is rejected: it is not the documents, and the next run takes them all again.
         raise Systemic(Code.SYSTEMIC, f"{worst} of {len(versions)} documents failed in {layer.name} with {code}")
+    for work, error in failed:
+        reject(app, work, layer.name, error, tally)
     return passed
 
 
@@ -124,3 +127,11 @@ def reject(app: App, work: Work, layer: str, error: SluiceError, tally: Tally) -
         reason = f"{error.code.value}: {error.reason}"
         lifecycle.move_version(tx, work.version, "in_progress", "quarantined", app.actor, reason, layer=layer)
     log.warning("rejected", layer=layer, version=work.version, code=error.code.value)
+
+
+def _place(error: BaseException) -> str:
+    """Innermost frame as `file:line`: enough to find the defect, and no word of the document."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    return f"{Path(frame.tb_frame.f_code.co_filename).name}:{frame.tb_lineno}" if frame else ""

@@ -3,12 +3,14 @@
 import getpass
 import os
 import secrets
+import sys
 import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import structlog
 import yaml
 from pydantic import ValidationError
 
@@ -29,6 +31,7 @@ PARSER_VERSION = "1"
 def wire(settings: Settings | None = None, *, actor: str = "", checkpoint: Callable[[str], None] | None = None) -> App:
     """The application for these settings (default: from the environment). Opens nothing heavy."""
     chosen = settings or Settings()
+    _log_to_standard_error()
     home = chosen.home.resolve()
     key = _key(chosen, home)
 
@@ -80,6 +83,19 @@ def wire(settings: Settings | None = None, *, actor: str = "", checkpoint: Calla
         llm=llm,
         clock=time.time,
         **extra,
+    )
+
+
+def _log_to_standard_error() -> None:
+    """One JSON line for each event; standard output belongs to results."""
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso"),
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(ensure_ascii=False),
+        ],
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
 
 
