@@ -64,8 +64,8 @@ def run_layer(app: App, layer: Layer, versions: Sequence[str], tally: Tally) -> 
     if len(versions) >= 10 and worst > app.settings.runner.systemic_share * len(versions):
         # Before any is rejected: it is not the documents, and the next run takes them all again.
         raise Systemic(Code.SYSTEMIC, f"{worst} of {len(versions)} documents failed in {layer.name} with {code}")
-    for work, error in failed:
-        reject(app, work, layer.name, error, tally)
+    for work, verdict in failed:
+        reject(app, work, layer.name, verdict, tally)
     return passed
 
 
