@@ -19,6 +19,7 @@ from pipelines.adapters.database import Database
 from pipelines.adapters.folder import FolderReader
 from pipelines.app import App
 from pipelines.errors import Code, Misconfigured
+from pipelines.ports import VectorIndex
 from pipelines.settings import Settings
 from schemas.document import Document
 from schemas.source import Source, SourcesFile
@@ -46,10 +47,8 @@ def wire(settings: Settings | None = None, *, actor: str = "", checkpoint: Calla
         return make_embedder(chosen.embedder, home / "models")
 
     @cache
-    def index() -> Any:
-        from pipelines.adapters.milvus import MilvusIndex
-
-        return MilvusIndex(**_index_address(chosen, home))
+    def index() -> VectorIndex:
+        return _index(chosen, home)
 
     @cache
     def llm() -> Any:
@@ -103,12 +102,14 @@ def _reader(source: Source, base: Path) -> FolderReader:
     return {"folder": FolderReader}[source.kind](source, base)
 
 
-def _index_address(settings: Settings, home: Path) -> dict[str, Any]:
+def _index(settings: Settings, home: Path) -> VectorIndex:
     if settings.index.url:
-        return {"url": settings.index.url, "token": settings.index.token.get_secret_value()}
-    from pipelines.adapters.milvus_local import local_server
+        from pipelines.adapters.milvus import MilvusIndex
 
-    return {"url": local_server(home, settings.index.idle_seconds)}
+        return MilvusIndex(settings.index.url, settings.index.token.get_secret_value())
+    from pipelines.adapters.milvus_local import local_index
+
+    return local_index(home, settings.index.idle_seconds)
 
 
 def _key(settings: Settings, home: Path) -> bytes:
