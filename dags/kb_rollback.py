@@ -1,0 +1,29 @@
+"""Readers go back to an earlier release, at once."""
+
+from typing import Any
+
+from airflow.sdk import DAG, Param, get_current_context, task
+
+from pipelines.airflow_dags import RETRY, actor, reason
+
+with DAG(
+    "kb_rollback",
+    description="Make an earlier release the live one",
+    schedule=None,
+    catchup=False,
+    max_active_runs=1,
+    default_args=RETRY,
+    tags=["sluice", "governance"],
+    params={
+        "release": Param(type="integer", minimum=0, description="Number of a release that was live; 0: nothing."),
+        "reason": reason(),
+    },
+):
+
+    @task
+    def rollback(params: dict[str, Any]) -> int:
+        from pipelines import airflow_tasks
+
+        return airflow_tasks.rollback(params["release"], params["reason"], actor(get_current_context()))
+
+    rollback()

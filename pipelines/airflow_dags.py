@@ -1,0 +1,36 @@
+"""What the DAG files share: retries, form fields, and who acts."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from airflow.sdk import Param
+from airflow.sdk.definitions.retry_policy import ExceptionRetryPolicy, RetryAction, RetryRule
+
+RETRY: dict[str, Any] = {
+    "retries": 3,
+    "retry_delay": timedelta(seconds=30),
+    # Only what may pass by itself is worth a second try; all other errors stay what they are.
+    "retry_policy": ExceptionRetryPolicy(
+        rules=[RetryRule(exception="pipelines.errors.Transient", action=RetryAction.RETRY)], default=RetryAction.FAIL
+    ),
+}
+
+
+def reason() -> Any:
+    """A required form field: why; kept in the audit."""
+    return Param(type="string", minLength=3, format="multiline", description="Why; kept in the audit.")
+
+
+def subject(kinds: tuple[str, ...]) -> dict[str, Any]:
+    """Form fields that name a thing of one of these kinds."""
+    return {
+        "kind": Param(kinds[0], enum=list(kinds), description="What the id names."),
+        "subject": Param(type="string", minLength=1, description="Its id; for a source its name."),
+        "reason": reason(),
+    }
+
+
+def actor(context: Mapping[str, Any]) -> str:
+    """Who triggered this run; the schedule acts as `airflow`."""
+    return str(getattr(context["dag_run"], "triggering_user_name", None) or "airflow")

@@ -1,0 +1,192 @@
+"""What the DAGs' tasks do, as plain functions. Values that cross tasks are ids, counts and states, never content."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pipelines.errors import Code, Conflict, Systemic
+from pipelines.review.quarantine import Kind
+
+MAX_BATCHES = 1000
+"""Airflow maps a task over at most 1024 values (`[core] max_map_length`)."""
+POLICY = "policy"
+"""Actor of what no person decides. Never the maker of a release, so four-eyes checks stay meaningful."""
+BODY_ITEMS = 50
+
+
+def plan(form: Mapping[str, Any], actor: str) -> list[list[str]]:
+    """Scan the sources; what waits for the layers, as batches of version ids. `form` is the form of `kb_sync`."""
+    import secrets
+
+    from pipelines import flow
+    from pipelines.migrate import migrate
+
+    app = _wired(actor)
+    migrate(app)
+    source = form.get("source") or None
+    with app.database.lock(f"sync-{app.kb}"):
+        flow.scan_sources(
+            app,
+            secrets.token_hex(8),
+            source=source,
+            glob=form.get("path") or None,
+            full=bool(form.get("full")),
+            confirm_deletions=bool(form.get("confirm_deletions")),
+        )
+        if layer := form.get("from_layer"):
+            flow.reopen(app, layer, source)
+        return _bounded(flow.batches(app))
+
+
+def _bounded(batches: Sequence[Sequence[str]]) -> list[list[str]]:
+    """At most MAX_BATCHES batches: beyond that, neighbours join."""
+    together = -(-len(batches) // MAX_BATCHES) or 1
+    return [
+        [version for batch in batches[start : start + together] for version in batch]
+        for start in range(0, len(batches), together)
+    ]
+
+
+def run_layer(layer: str, versions: Sequence[str], actor: str) -> list[str]:
+    """Take a batch through one layer. Returns the versions that passed; done twice, it does nothing twice."""
+    from pipelines.layers import LAYERS
+    from pipelines.runner import Tally, run_layers
+
+    app = _wired(actor)
+    chosen = [one for one in LAYERS if one.name == layer]
+    # After a retry some of the batch may be staged already, or rejected.
+    return run_layers(app, _in_progress(app, versions), Tally(), chosen)
+
+
+def build(actor: str) -> int | None:
+    """A release in review of all that is staged or gone; None when there is nothing to review."""
+    from pipelines.review.build import build as act
+
+    app = _wired(actor)
+    with app.database.lock(f"sync-{app.kb}"):
+        return act(app).number
+
+
+def check(batches: Sequence[Sequence[str]] | None, actor: str) -> int:
+    """The number of versions that are through. Raises Systemic when the scan or a batch failed."""
+    if batches is None:
+        raise Systemic(Code.SYSTEMIC, "the scan failed: see the log of task `scan`")
+    app = _wired(actor)
+    versions = [version for batch in batches for version in batch]
+    if stuck := _in_progress(app, versions):
+        raise Systemic(
+            Code.SYSTEMIC, f"{len(stuck)} of {len(versions)} documents are not through; the next sync goes on"
+        )
+    return len(versions)
+
+
+def _in_progress(app: Any, versions: Sequence[str]) -> list[str]:
+    from sqlalchemy import select
+
+    from sql.tables import version
+
+    alive: set[str] = set()
+    with app.database.read() as tx:
+        for start in range(0, len(versions), 500):
+            chosen = version.c.id.in_(list(versions[start : start + 500]))
+            alive.update(tx.execute(select(version.c.id).where(chosen, version.c.state == "in_progress")).scalars())
+    return [one for one in versions if one in alive]
+
+
+def prepare(number: int) -> dict[str, Any]:
+    """`ask`: whether a person has to decide; `body`: what they see, as Markdown. The policies are asked first."""
+    from pipelines.report import views
+    from pipelines.review import decide
+
+    app = _wired(POLICY)
+    with app.database.read() as tx:
+        shown = views.release(tx, app.kb, number)
+    if shown["state"] not in ("in_review", "approved", "failed"):
+        raise Conflict(Code.RELEASE_STATE, f"release {number} is {shown['state']}; there is nothing to decide")
+    ask = shown["state"] != "approved" and not decide.approve_by_policy(app, number)
+    return {"ask": ask, "body": _body(shown)}
+
+
+def _body(shown: Mapping[str, Any]) -> str:
+    items = shown["items"]
+    changes = [str(one["change"]) for one in items]
+    counts = ", ".join(f"{changes.count(change)} {change}" for change in sorted(set(changes)))
+    lines = [f"{len(items)} documents: {counts}.", "", "| document | change | risk | decision |", "|---|---|---|---|"]
+    for one in items[:BODY_ITEMS]:
+        risk = ", ".join(one["risk"]) or "none"
+        lines.append(f"| `{one['document']}` | {one['change']} | {risk} | {one['decision']} |")
+    if len(items) > BODY_ITEMS:
+        lines.append(f"\n… and {len(items) - BODY_ITEMS} more: `sluice release show {shown['release']}`")
+    return "\n".join(lines)
+
+
+def decide(number: int, answer: Mapping[str, Any]) -> str:
+    """Write a person's answer into our database, under their name. Returns who answered.
+
+    Hold, also what counts when nobody answers in time, leaves the release in review, where the next sync folds it in.
+    """
+    from pipelines import lifecycle
+    from pipelines.review import decide as acts
+
+    actor = str((answer.get("responded_by_user") or {}).get("id") or "nobody")
+    reason = str((answer.get("params_input") or {}).get("reason") or "no reason given")
+    app = _wired(actor)
+    option = answer["chosen_options"][0]
+    if option == "Approve":
+        acts.approve(app, number, reason)
+    elif option == "Decline":
+        acts.decline(app, number, reason)
+    else:
+        with app.database.write() as tx:
+            lifecycle.record(tx, app.kb, actor, "release.kept_in_review", "release", str(number), reason)
+    return actor
+
+
+def publish(number: int, actor: str | None) -> int | None:
+    """Publish if and only if our database says that the release is approved. Returns the live release, else None."""
+    from pipelines.publish.publish import publish as act
+    from pipelines.report import views
+
+    app = _wired(actor or POLICY)
+    with app.database.read() as tx:
+        state = views.release(tx, app.kb, number)["state"]
+    # `publishing` and `live`: an earlier try of this task was cut off; publishing again finishes it.
+    if state not in ("approved", "publishing", "live"):
+        return None
+    return act(app, number, "approved").live_release
+
+
+def rollback(number: int, reason: str, actor: str) -> int:
+    """Readers go back to release `number` at once. Returns the live release."""
+    from pipelines.publish.rollback import rollback as act
+
+    return act(_wired(actor), number, reason).live_release
+
+
+def govern(
+    action: Literal["quarantine", "restore", "requeue"], kind: Kind, subject: str, reason: str, actor: str
+) -> dict[str, int]:
+    """Quarantine, restore or requeue a subject; returns what was affected, in numbers."""
+    from pipelines.review import quarantine as acts
+
+    app = _wired(actor)
+    if action == "requeue":
+        return {"versions": len(acts.requeue(app, kind, subject, reason))}
+    used = (acts.quarantine if action == "quarantine" else acts.restore)(app, kind, subject, reason)
+    return {"chunks": used.chunks, "queries": used.queries, "users": used.users}
+
+
+def reconcile(repair: bool, actor: str) -> dict[str, int]:
+    """Compare SQL and index. Raises Systemic when there are faults that nobody repaired."""
+    from pipelines.publish.reconcile import reconcile as act
+
+    found = act(_wired(actor), repair=repair)
+    faults = len(found["faults"])
+    if faults > found["repaired"]:
+        raise Systemic(Code.SYSTEMIC, f"{faults} rows of the index differ from SQL; run kb_reconcile with repair")
+    return {"checked": found["checked"], "faults": faults, "repaired": found["repaired"]}
+
+
+def _wired(actor: str) -> Any:
+    from pipelines.wiring import wire
+
+    return wire(actor=actor)
