@@ -110,10 +110,11 @@ def _body(shown: Mapping[str, Any]) -> str:
     items = shown["items"]
     changes = [str(one["change"]) for one in items]
     counts = ", ".join(f"{changes.count(change)} {change}" for change in sorted(set(changes)))
-    lines = [f"{len(items)} documents: {counts}.", "", "| document | change | risk | decision |", "|---|---|---|---|"]
+    lines = [f"{len(items)} documents: {counts}.", "", "| source | document | change | risk | decision |"]
+    lines.append("|---|---|---|---|---|")
     for one in items[:BODY_ITEMS]:
         risk = ", ".join(one["risk"]) or "none"
-        lines.append(f"| `{one['document']}` | {one['change']} | {risk} | {one['decision']} |")
+        lines.append(f"| {one['source']} | `{one['document']}` | {one['change']} | {risk} | {one['decision']} |")
     if len(items) > BODY_ITEMS:
         lines.append(f"\n… and {len(items) - BODY_ITEMS} more: `sluice release show {shown['release']}`")
     return "\n".join(lines)

@@ -1,0 +1,84 @@
+"""What the DAGs' tasks do, without Airflow."""
+
+from itertools import chain
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import select
+
+from pipelines import airflow_tasks
+from pipelines.errors import Conflict, Systemic
+from pipelines.migrate import migrate
+from pipelines.wiring import wire
+from sql import tables
+
+
+@pytest.fixture
+def app(tmp_path, monkeypatch):
+    monkeypatch.setenv("SLUICE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("SLUICE_SOURCES", str(tmp_path / "none.yaml"))
+    wired = wire(actor="maker")
+    migrate(wired)
+    return wired
+
+
+def _release(app, number, state):
+    row = {"kb": app.kb, "number": number, "state": state, "kind": "sync", "base": 0, "created": 0.0}
+    with app.database.write() as tx:
+        tx.execute(tables.release.insert().values(**row, created_by="maker", counts={}, hygiene=True))
+
+
+def _state(app, number):
+    with app.database.read() as tx:
+        return tx.execute(select(tables.release.c.state).where(tables.release.c.number == number)).scalar_one()
+
+
+def _answer(option, reason="seen", user="ann"):
+    by = {"id": user, "name": user} if user else None
+    return {"chosen_options": [option], "params_input": {"reason": reason}, "responded_by_user": by}
+
+
+@given(st.lists(st.lists(st.text(max_size=2), max_size=3), max_size=40), st.integers(1, 12))
+def test_batches_beyond_airflows_limit_join_without_loss(batches, most):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(airflow_tasks, "MAX_BATCHES", most)
+        joined = airflow_tasks._bounded(batches)
+    assert len(joined) <= most
+    assert list(chain.from_iterable(joined)) == list(chain.from_iterable(batches))
+
+
+def test_a_sync_without_a_scan_is_red():
+    with pytest.raises(Systemic):
+        airflow_tasks.check(None, "ann")
+
+
+@pytest.mark.parametrize(("option", "state"), [("Approve", "approved"), ("Decline", "declined"), ("Hold", "in_review")])
+def test_the_answer_becomes_the_decision_of_the_person_who_gave_it(app, option, state):
+    _release(app, 1, "in_review")
+    assert airflow_tasks.decide(1, _answer(option)) == "ann"
+    assert _state(app, 1) == state
+    with app.database.read() as tx:
+        last = tx.execute(select(tables.audit).order_by(tables.audit.c.sequence.desc()).limit(1)).one()
+    assert (last.actor, last.reason) == ("ann", "seen")
+
+
+def test_no_answer_in_time_decides_nothing(app):
+    _release(app, 1, "in_review")
+    assert airflow_tasks.decide(1, _answer("Hold", reason=None, user=None)) == "nobody"
+    assert _state(app, 1) == "in_review"
+
+
+@pytest.mark.parametrize("state", ["in_review", "declined", "superseded"])
+def test_publish_asks_our_database_and_not_airflow(app, state):
+    _release(app, 1, state)
+    assert airflow_tasks.publish(1, "ann") is None
+    assert _state(app, 1) == state
+
+
+def test_a_decided_release_is_not_asked_about(app):
+    _release(app, 1, "approved")
+    assert airflow_tasks.prepare(1)["ask"] is False
+    _release(app, 2, "declined")
+    with pytest.raises(Conflict):
+        airflow_tasks.prepare(2)
