@@ -8,13 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
+from pipelines.cli_try import app as try_app
 from pipelines.errors import Code, SluiceError
 
 app = typer.Typer(
     no_args_is_help=True, help="The governed front door of a knowledge base.", pretty_exceptions_enable=False
 )
 release_app = typer.Typer(no_args_is_help=True, help="List, review and publish releases.")
-try_app = typer.Typer(no_args_is_help=True, help="One layer on your own input; nothing is stored.")
 app.add_typer(release_app, name="release")
 app.add_typer(try_app, name="try")
 
@@ -380,79 +380,6 @@ def down(json_: Json = False) -> None:
 
     stopped = stop_local_server(_wired().settings.home.resolve())
     _emit({"schema": "sluice.down/1", "stopped": stopped}, json_)
-
-
-@try_app.command("mask")
-def try_mask(json_: Json = True) -> None:
-    """JSON lines {id, text} in, {id, text, findings} out."""
-    from pipelines.mask import try_mask as act
-
-    for one in _lines():
-        text, findings = act(one["text"])
-        found = [{"type": f.type, "start": f.start, "end": f.end} for f in findings]
-        _out({"id": one.get("id"), "text": text, "findings": found})
-
-
-@try_app.command("decode")
-def try_decode(json_: Json = True) -> None:
-    """JSON lines {id, b64} in, {id, text, encoding} out."""
-    import base64
-
-    from pipelines.parse.decode import decode
-
-    for one in _lines():
-        made = decode(base64.b64decode(one["b64"]))
-        _out({"id": one.get("id"), "text": made.text, "encoding": made.encoding})
-
-
-@try_app.command("parse")
-def try_parse(files: list[str], json_: Json = True) -> None:
-    """What the parser makes of each file."""
-    for name in files:
-        _out(_tried(name, _parsed_view))
-
-
-@try_app.command("chunk")
-def try_chunk(files: list[str], json_: Json = True) -> None:
-    """The chunks of each file."""
-    for name in files:
-        _out(_tried(name, _chunked_view))
-
-
-def _tried(name: str, view: Callable[[Any, Any], dict[str, Any]]) -> dict[str, Any]:
-    from pathlib import Path
-
-    wired = _wired()
-    try:
-        document = wired.parse(Path(name), Path(name).name)
-        return {"file": name, "title": document.title, "rejection": None} | view(wired, document)
-    except SluiceError as error:
-        empty: dict[str, Any] = {"pages": [], "blocks": [], "chunks": []}
-        return {"file": name, "title": None, "rejection": {"code": error.code.value, "reason": error.reason}} | empty
-
-
-def _parsed_view(wired: Any, document: Any) -> dict[str, Any]:
-    pages = [one.model_dump(include={"page", "route", "confidence", "warnings"}) for one in document.pages]
-    keys = {"kind", "text", "html", "page", "level", "hidden"}
-    return {"pages": pages, "blocks": [one.model_dump(include=keys) for one in document.blocks]}
-
-
-def _chunked_view(wired: Any, document: Any) -> dict[str, Any]:
-    from pipelines.chunk import chunk_document
-
-    made = chunk_document(document, document_id="try", salt=b"try", settings=wired.settings.chunk)
-    chunks = [{"text": c.text, "section": list(c.section), "page": c.page_start, "kind": c.kind} for c in made]
-    return {"chunks": chunks}
-
-
-def _lines() -> Any:
-    for line in sys.stdin:
-        if line.strip():
-            yield json.loads(line)
-
-
-def _out(result: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(result, ensure_ascii=False) + "\n")
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 from pipelines.mask.operators import seal, unseal
 from pipelines.mask.rules import Finding, leaks
-from pipelines.mask.version import Masker, Vaulted, mask_query, mask_version, mask_with_vault, try_mask
+from pipelines.mask.version import Masker, Vaulted, mask_query, mask_version, mask_with_vault, try_chunk, try_mask
 
 __all__ = [
     "Finding",
@@ -13,6 +13,7 @@ __all__ = [
     "mask_version",
     "mask_with_vault",
     "seal",
+    "try_chunk",
     "try_mask",
     "unseal",
 ]
