@@ -24,7 +24,7 @@ HOME = Path(".sluice/demo")
 SAMPLE = Path(".sluice/sample")
 EDITED = SAMPLE / "wiki" / "数据库备份.md"
 EDIT = ("35天", "90天")
-QUESTIONS = ("2024年北京出差住宿费每晚最多报销多少？", "数据库备份保留多少天？")
+QUESTIONS = ("遗失公司电脑要在多长时间内报告？", "数据库备份保留多少天？")
 LOOK_SECONDS = 10.0
 """How long the reviewer looks at the question. Airflow may lose an answer within two seconds of it."""
 
