@@ -14,6 +14,7 @@ with DAG(
     "kb_backfill",
     description="Run chosen sources again from a chosen layer on",
     schedule=None,
+    is_paused_upon_creation=False,
     catchup=False,
     max_active_runs=1,
     default_args=RETRY,

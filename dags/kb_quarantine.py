@@ -10,6 +10,7 @@ with DAG(
     "kb_quarantine",
     description="Take something from readers at once",
     schedule=None,
+    is_paused_upon_creation=False,
     catchup=False,
     default_args=RETRY,
     tags=["sluice", "governance"],

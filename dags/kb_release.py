@@ -12,6 +12,7 @@ with DAG(
     "kb_release",
     description="Approve and publish one release",
     schedule=None,
+    is_paused_upon_creation=False,
     catchup=False,
     max_active_runs=16,
     default_args=RETRY,

@@ -10,6 +10,7 @@ with DAG(
     "kb_requeue",
     description="Give rejected versions another try",
     schedule=None,
+    is_paused_upon_creation=False,
     catchup=False,
     default_args=RETRY,
     tags=["sluice", "governance"],

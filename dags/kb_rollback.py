@@ -10,6 +10,7 @@ with DAG(
     "kb_rollback",
     description="Make an earlier release the live one",
     schedule=None,
+    is_paused_upon_creation=False,
     catchup=False,
     max_active_runs=1,
     default_args=RETRY,

@@ -31,6 +31,7 @@ dags = {
         "tags": sorted(dag.tags),
         "catchup": dag.catchup,
         "scheduled": dag.timetable.can_be_scheduled,
+        "paused": dag.is_paused_upon_creation is not False,
         "unsafe": [task.task_id for task in dag.tasks if skips(task)],
         "tasks": dag.task_ids,
         "params": {key: dag.params.get_param(key).schema for key in dag.params},
@@ -73,6 +74,10 @@ def test_dags_are_tagged_and_never_catch_up(parsed):
         assert "sluice" in dag["tags"] and len(dag["tags"]) == 2 and set(dag["tags"]) <= TAGS, name
         assert dag["catchup"] is False
         assert dag["scheduled"] is (name in SCHEDULED)
+
+
+def test_what_people_start_is_on_from_the_beginning_and_what_the_clock_starts_is_not(parsed):
+    assert {name for name, dag in parsed["dags"].items() if dag["paused"]} == SCHEDULED
 
 
 def test_nothing_is_decided_by_skipping_where_tasks_are_mapped(parsed):

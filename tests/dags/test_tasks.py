@@ -29,6 +29,14 @@ def _release(app, number, state):
         tx.execute(tables.release.insert().values(**row, created_by="maker", counts={}, hygiene=True))
 
 
+def _version(app, name, state):
+    row = {"id": name, "kb": app.kb, "document": name, "number": 1, "sha256": "", "uri": name, "state": state}
+    with app.database.write() as tx:
+        tx.execute(
+            tables.version.insert().values(**row, artifacts={}, facts={}, ingested_by="maker", run="1", created=0.0)
+        )
+
+
 def _state(app, number):
     with app.database.read() as tx:
         return tx.execute(select(tables.release.c.state).where(tables.release.c.number == number)).scalar_one()
@@ -51,6 +59,14 @@ def test_batches_beyond_airflows_limit_join_without_loss(batches, most):
 def test_a_sync_without_a_scan_is_red():
     with pytest.raises(Systemic):
         airflow_tasks.check(None, "ann")
+
+
+def test_a_sync_with_a_batch_that_is_not_through_is_red(app):
+    _version(app, "done", "staged")
+    assert airflow_tasks.check([["done"], []], "ann") == 1
+    _version(app, "stuck", "in_progress")
+    with pytest.raises(Systemic, match="1 of 2"):
+        airflow_tasks.check([["done"], ["stuck"]], "ann")
 
 
 @pytest.mark.parametrize(("option", "state"), [("Approve", "approved"), ("Decline", "declined"), ("Hold", "in_review")])
