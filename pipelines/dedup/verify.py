@@ -5,6 +5,7 @@ import unicodedata
 from collections import Counter
 from typing import Literal, NamedTuple
 
+from pipelines.dedup.marks import marks
 from pipelines.dedup.normalise import grams, normalise
 from pipelines.dedup.settings import DedupSettings
 from schemas.base import Record
@@ -23,6 +24,8 @@ _MODAL = re.compile(
 _ORGANISATION = re.compile(r"(公司|集团|银行|大学|学院|医院|法院|委员会|局|厅|部|院|所|inc|ltd|llc|corp|gmbh|co)$")
 _SHORT = 8
 """An insertion of up to this many tokens is an edit of a clause; more is an added sentence."""
+_SENTENCE = 16
+"""Characters from which an insertion can be an added sentence, whose own numbers do not change the rest."""
 
 
 class Verdict(Record):
@@ -58,6 +61,8 @@ def compare(a: str, b: str, settings: DedupSettings) -> Verdict:
         return Verdict(outcome="same" if same else "distinct", drop=same, evidence=evidence)
     changes = _changes(_tokens(a), _tokens(b))
     outcome = _outcome(plain_a == plain_b, {change.kind for change in changes}, jaccard, containment, settings)
+    if outcome in ("same", "near", "contained") and not _marks_agree(a, b, changes):
+        outcome = "version"
     alike = jaccard >= settings.drop_jaccard or containment >= settings.drop_containment
     drop = outcome == "same" or (outcome in ("near", "contained") and alike)
     evidence = DuplicateEvidence(jaccard=jaccard, containment=containment, similarity=similarity, changes=changes)
@@ -80,6 +85,16 @@ def _outcome(
     if equal:
         return "same"
     return "contained" if containment >= settings.drop_containment and jaccard < settings.drop_jaccard else "near"
+
+
+def _marks_agree(a: str, b: str, changes: tuple[Change, ...]) -> bool:
+    """Whether what both texts share in sentences has the same numbers, negations and modal words in order."""
+    for change in reversed(changes):
+        one_sided = change.a_start == change.a_end or change.b_start == change.b_end
+        if one_sided and change.a_end - change.a_start + change.b_end - change.b_start > _SENTENCE:
+            a = a[: change.a_start] + "。" + a[change.a_end :]
+            b = b[: change.b_start] + "。" + b[change.b_end :]
+    return marks(a) == marks(b)
 
 
 def _tokens(text: str) -> list[Token]:

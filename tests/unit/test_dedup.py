@@ -1,5 +1,7 @@
 from collections.abc import Sequence
 
+import pytest
+
 from pipelines.dedup import bands, compare, link, text_digest
 from pipelines.dedup.settings import DedupSettings
 from schemas.chunk import Chunk
@@ -30,6 +32,48 @@ def test_a_changed_number_or_negation_is_a_version_and_never_dropped() -> None:
     for other in (TEXT.replace("100", "200"), TEXT.replace("应当", "不得")):
         verdict = compare(TEXT, other, SETTINGS)
         assert (verdict.outcome, verdict.drop) == ("version", False)
+
+
+LONG = "他在{}人之中最早开悟，{}参加后来的集会，存放的数据为{}，期限为{}。档案馆保存了当年留下的全部书信和手稿，供公众查阅。"
+PLAIN = ("五", "可以", "1.5 GB", "5天")
+
+
+@pytest.mark.parametrize(
+    ("slot", "other"),
+    [
+        (0, "九"),
+        (0, "伍"),
+        (0, "十五"),
+        (1, "不可以"),
+        (1, "必须"),
+        (2, "15 GB"),
+        (2, "1.5 MB"),
+        (2, "-1.5 GB"),
+        (3, "5周"),
+        (3, "15天"),
+    ],
+)
+def test_a_number_unit_negation_or_modal_word_that_differs_blocks_a_drop(slot: int, other: str) -> None:
+    ours, theirs = list(PLAIN), list(PLAIN)
+    theirs[slot] = other
+    a, b = LONG.format(*ours), LONG.format(*theirs)
+    for verdict in (compare(a, b, SETTINGS), compare(b, a, SETTINGS)):
+        assert verdict.outcome in ("version", "template") and not verdict.drop
+
+
+def test_two_numbers_that_change_places_block_a_drop() -> None:
+    a = TEXT + "甲方持有5股，乙方持有8股。"
+    assert not compare(a, a.replace("5股", "x股").replace("8股", "5股").replace("x股", "8股"), SETTINGS).drop
+
+
+def test_an_english_number_word_or_negation_blocks_a_drop() -> None:
+    text = "The supplier will deliver the goods within five days after the order and bears every cost of transport."
+    for other in (text.replace("five", "nine"), text.replace("will", "will not")):
+        assert not compare(text, other, SETTINGS).drop
+
+
+def test_an_added_sentence_with_its_own_number_still_contains_the_shorter_text() -> None:
+    assert compare(TEXT, TEXT + "本合同一式两份，双方各执一份，自签字盖章之日起生效，有效期为3年。", SETTINGS).drop
 
 
 def test_links_do_not_depend_on_batches() -> None:
