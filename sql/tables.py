@@ -10,7 +10,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
-    Float,
+    Double,
     Index,
     Insert,
     Integer,
@@ -51,7 +51,7 @@ knowledge_base = _table(
     Column("last_release", Integer, nullable=False, default=0),
     Column("collection", String(128), nullable=False, default=""),
     Column("embedder", String(32), nullable=False, default=""),
-    Column("created", Float, nullable=False),
+    Column("created", Double, nullable=False),
 )
 access_set = _table(
     "access_set",
@@ -64,7 +64,7 @@ source = _table(
     Column("name", String(64), primary_key=True),
     Column("config", JSON, nullable=False),
     Column("acl", Integer, nullable=False),
-    Column("synced", Float),
+    Column("synced", Double),
 )
 document = _table(
     "document",
@@ -77,7 +77,7 @@ document = _table(
     Column("size", Big, nullable=False, default=0),
     Column("acl", Integer, nullable=False),
     Column("present", Boolean, nullable=False, default=True),
-    Column("seen", Float, nullable=False),
+    Column("seen", Double, nullable=False),
     Index("document_source", "kb", "source"),
 )
 version = _table(
@@ -98,7 +98,7 @@ version = _table(
     Column("facts", JSON, nullable=False),
     Column("ingested_by", String(128), nullable=False),
     Column("run", String(64), nullable=False),
-    Column("created", Float, nullable=False),
+    Column("created", Double, nullable=False),
     Index("version_state", "kb", "state"),
 )
 version_chunk = _table(
@@ -110,7 +110,7 @@ version_chunk = _table(
     Column("page_start", Integer),
     Column("page_end", Integer),
     Column("band", String(16), nullable=False, default="index"),
-    Column("quality", Float, nullable=False, default=1.0),
+    Column("quality", Double, nullable=False, default=1.0),
     Index("version_chunk_chunk", "chunk"),
 )
 document_release = _table(
@@ -142,7 +142,7 @@ chunk = _table(
     Column("text", LongText, nullable=False),
     Column("html", LongText),
     Column("parent", LongText),
-    Column("quality", Float, nullable=False, default=1.0),
+    Column("quality", Double, nullable=False, default=1.0),
     Column("duplicate_group", String(32)),
     Index("chunk_document", "document", "died"),
     Index("chunk_born", "kb", "born"),
@@ -156,9 +156,9 @@ release = _table(
     Column("state", String(32), nullable=False),
     Column("kind", String(32), nullable=False),
     Column("base", Integer, nullable=False, default=0),
-    Column("created", Float, nullable=False),
+    Column("created", Double, nullable=False),
     Column("created_by", String(128), nullable=False),
-    Column("published", Float),
+    Column("published", Double),
     Column("counts", JSON, nullable=False),
     Column("gate", JSON),
     Column("hygiene", Boolean, nullable=False, default=True),
@@ -190,7 +190,7 @@ decision = _table(
     Column("verdict", String(16), nullable=False),
     Column("actor", String(128), nullable=False),
     Column("reason", Text, nullable=False),
-    Column("at", Float, nullable=False),
+    Column("at", Double, nullable=False),
     Index("decision_subject", "kind", "subject"),
 )
 rejection = _table(
@@ -204,7 +204,7 @@ rejection = _table(
     Column("layer", String(16), nullable=False),
     Column("code", String(64), nullable=False),
     Column("reason", Text, nullable=False),
-    Column("at", Float, nullable=False),
+    Column("at", Double, nullable=False),
     Column("standing", Boolean, nullable=False, default=True),
 )
 duplicate_link = _table(
@@ -268,7 +268,7 @@ overlay = _table(
     Column("text", LongText),
     Column("actor", String(128), nullable=False),
     Column("reason", Text, nullable=False),
-    Column("at", Float, nullable=False),
+    Column("at", Double, nullable=False),
 )
 deny = _table(
     "deny",
@@ -277,13 +277,13 @@ deny = _table(
     Column("subject", String(64), primary_key=True),
     Column("actor", String(128), nullable=False),
     Column("reason", Text, nullable=False),
-    Column("at", Float, nullable=False),
+    Column("at", Double, nullable=False),
 )
 audit = _table(
     "audit",
     Column("sequence", Integer, primary_key=True, autoincrement=False),
     Column("kb", String(64), nullable=False),
-    Column("at", Float(53), nullable=False),
+    Column("at", Double, nullable=False),
     Column("actor", String(128), nullable=False),
     Column("action", String(64), nullable=False),
     Column("kind", String(16), nullable=False),
@@ -298,7 +298,7 @@ query_log = _table(
     "query_log",
     Column("id", String(32), primary_key=True),
     Column("kb", String(64), nullable=False),
-    Column("at", Float, nullable=False),
+    Column("at", Double, nullable=False),
     Column("user", String(128), nullable=False),
     Column("query", Text, nullable=False),
     Column("release", Integer, nullable=False),
@@ -320,7 +320,7 @@ eval_run = _table(
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("kb", String(64), nullable=False),
     Column("release", Integer, nullable=False),
-    Column("at", Float, nullable=False),
+    Column("at", Double, nullable=False),
     Column("report", JSON, nullable=False),
 )
 quality_run = _table(
@@ -328,14 +328,14 @@ quality_run = _table(
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("kb", String(64), nullable=False),
     Column("release", Integer, nullable=False),
-    Column("at", Float, nullable=False),
+    Column("at", Double, nullable=False),
     Column("report", JSON, nullable=False),
 )
 llm_cache = _table(
     "llm_cache",
     Column("key", String(64), primary_key=True),
     Column("reply", LongText, nullable=False),
-    Column("at", Float, nullable=False),
+    Column("at", Double, nullable=False),
 )
 vector = _table(
     "vector",
