@@ -19,11 +19,11 @@ _MARK = re.compile(
     r"|[不未无無非没沒勿莫禁否仅僅]|必须|必須|应当|應當|应该|可以|允许|允許|必需|需要|能够|除外|以上|以下|至少|至多"
 )
 
-_WIDE_SPACE = re.compile(r"(?<=[^\x00-\x7f])\s+|\s+(?=[^\x00-\x7f])")
+_WIDE_SPACE = re.compile(r"(?<=[\u3000-\u9fff])\s+|\s+(?=[\u3000-\u9fff])")
 """Space beside a Chinese letter is layout and says nothing."""
 
 
 def marks(text: str) -> list[str]:
     """Marks in the order of the text, width and case folded; character by character, so no segmenter can hide one."""
-    folded = unicodedata.normalize("NFKC", _WIDE_SPACE.sub("", text)).lower()
-    return [re.sub(r"\s", "", mark) for mark in _MARK.findall(folded)]
+    folded = unicodedata.normalize("NFKC", text).lower()
+    return [re.sub(r"\s", "", mark) for mark in _MARK.findall(_WIDE_SPACE.sub("", folded))]

@@ -61,7 +61,7 @@ def compare(a: str, b: str, settings: DedupSettings) -> Verdict:
         return Verdict(outcome="same" if same else "distinct", drop=same, evidence=evidence)
     changes = _changes(_tokens(a), _tokens(b))
     outcome = _outcome(plain_a == plain_b, {change.kind for change in changes}, jaccard, containment, settings)
-    if outcome in ("same", "near", "contained") and not _marks_agree(a, b, changes):
+    if outcome in ("near", "contained") and not _marks_agree(a, b, changes):
         outcome = "version"
     alike = jaccard >= settings.drop_jaccard or containment >= settings.drop_containment
     drop = outcome == "same" or (outcome in ("near", "contained") and alike)

@@ -34,7 +34,7 @@ def test_a_changed_number_or_negation_is_a_version_and_never_dropped() -> None:
         assert (verdict.outcome, verdict.drop) == ("version", False)
 
 
-LONG = "他在{}人之中最早开悟，{}参加后来的集会，存放的数据为{}，期限为{}。档案馆保存了当年留下的全部书信和手稿，供公众查阅。"
+LONG = "他在{}人之中最早开悟，{}参加后来的集会，存放的数据为{}，期限为{}。档案馆保存了当年留下的书信和手稿。"
 PLAIN = ("五", "可以", "1.5 GB", "5天")
 
 
