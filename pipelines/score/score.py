@@ -9,12 +9,22 @@ from schemas.facts import QualityBand, QualityScore, Signal
 
 _BASE = 0.6
 _CONTENTS = re.compile(r"(\.{3,}|…{2,}|·{3,}|(?:\. ){3,}|_{4,})\s*\d*\s*$|^.{2,60}[\s\t]{2,}\d{1,4}$")
+_CONTENTS_TITLE = re.compile(r"^\s*(?:目\s*[录錄次]|table of contents|contents)\s*$", re.IGNORECASE)
+_HEADING = re.compile(
+    r"^\s*(?:第\s*[一二三四五六七八九十百零〇\d]+\s*[章节節编編篇部卷]|附\s*[则則录錄件]|\d+(?:\.\d+){0,3}\.?\s+[^\d\s]"
+    r"|[一二三四五六七八九十]+、|(?:chapter|part|section|appendix)\s+[\dIVXA-Z]+\b)[^。！？；!?;|]{0,50}$",
+    re.IGNORECASE,
+)
+_PAGED = re.compile(r"^\s*[^\W\d][^。！？；：!?;:|=]{1,50}?\s\s*\(?(\d{1,4})\)?\s*$")
 _REFERENCE = re.compile(r"^\s*(\[\d+\]|［\d+］|\(\d+\)\s.*\d{4})|\[[JMDCNSR]\]|doi:|et al\.", re.IGNORECASE)
 _LINK = re.compile(r"https?://\S+|<[^>]{1,200}>|\]\([^)]*\)|\{\{[^}]*\}\}")
 _FUNCTION = re.compile(
     r"[的了是在和与对为将由以及或等其中被把]|\b(?:the|of|and|to|in|is|a|for|that|with|on|are|be|as)\b", re.I
 )
-_MOJIBAKE = re.compile("[\ufffd\u0080-\u009f\u00c0-\u00ff\ue000-\uf8ff]|锟斤拷|烫烫|鈥|銆|锛")
+_MOJIBAKE = re.compile("[\ufffd\u0080-\u009f\ue000-\uf8ff]|锟斤拷|烫烫|鈥|銆|锛")
+_LATIN_RUN = re.compile(
+    "[\u00c0-\u00ff\u00a1-\u00bf\u0152-\u0178\u2018-\u203a\u20ac]{3,}|[\u00c2\u00c3\u00e2][\u00a0-\u00bf\u20ac]+"
+)
 _FORM = re.compile(r"[□☑√✓]|适用|_{3,}|不适用")
 _INJECTION = re.compile(
     r"(ignore|disregard|forget)\s+(all\s+|any\s+|the\s+|your\s+)*(previous|prior|above|earlier)\s+"
@@ -24,7 +34,7 @@ _INJECTION = re.compile(
 )
 _WEIGHTS = {
     "contents": -1.2,
-    "garble": -2.0,
+    "garble": -3.0,
     "rare_characters": -1.5,
     "number_grid": -0.5,
     "form": -0.5,
@@ -64,14 +74,13 @@ def _values(chunk: MaskedChunk) -> dict[str, float]:
     text = chunk.text
     lines = [line for line in text.splitlines() if line.strip()] or [""]
     letters = max(1, sum(c.isalnum() for c in text))
-    contents = sum(bool(_CONTENTS.search(line)) for line in lines) / len(lines)
     structure = chunk.kind in ("code", "table", "faq", "api")
     data = text.encode("utf-8", "replace")
     packed = len(zlib.compress(data)) / max(1, len(data))
     repeated = 1 - len(set(lines)) / len(lines)
     return {
-        "contents": contents if len(lines) > 1 or "..." in text or "……" in text else 0.0,
-        "garble": min(1.0, sum(len(m) for m in _MOJIBAKE.findall(text)) / letters),
+        "contents": 0.0 if structure else _contents(lines),
+        "garble": _garble(text, letters),
         "rare_characters": _rare(text),
         "number_grid": 0.0 if structure else _digits(lines),
         "form": min(1.0, 10 * len(_FORM.findall(text)) / letters),
@@ -83,6 +92,41 @@ def _values(chunk: MaskedChunk) -> dict[str, float]:
         "structure": float(structure),
         "injection": injection_signal(text),
     }
+
+
+def _contents(lines: list[str]) -> float:
+    """Share of lines of a table of contents: leaders, headings under headings, or rising page numbers."""
+    leaders = [bool(_CONTENTS.search(line)) for line in lines]
+    if len(lines) == 1:
+        return float(leaders[0] and bool(re.search(r"\.{3,}|…{2,}", lines[0])))
+    titled = any(_CONTENTS_TITLE.match(line) for line in lines[:3])
+    headings = [bool(_HEADING.match(line) or _CONTENTS_TITLE.match(line)) for line in lines]
+    paged = [(i, int(m[1])) for i, line in enumerate(lines) if (m := _PAGED.match(line) or _heading_page(line))]
+    pages = [page for _, page in paged]
+    rising = len(pages) >= 3 and pages == sorted(pages) and pages[0] < pages[-1]
+    numbered = {i for i, _ in paged} if rising else set()
+    # Headings in a row say nothing alone, unless a title or page numbers make them a list of contents.
+    chapters = titled or rising or (sum(headings) >= 4 and _chapters(lines) >= 0.8)
+    found = [leaders[i] or i in numbered or (chapters and headings[i]) for i in range(len(lines))]
+    return sum(found) / len(lines)
+
+
+def _heading_page(line: str) -> re.Match[str] | None:
+    """The page number at the end of a numbered heading, set apart or not."""
+    return re.search(r"\D(\d{1,4})\s*$", line) if _HEADING.match(line) else None
+
+
+def _chapters(lines: list[str]) -> float:
+    """Share of lines that are headings of chapters or sections and nothing else."""
+    return sum(
+        bool(re.match(r"\s*第\s*\S{1,4}\s*[章节節编編篇部卷]|\s*chapter\s", line, re.I)) for line in lines
+    ) / len(lines)
+
+
+def _garble(text: str, letters: int) -> float:
+    """Share of damaged letters. Latin-1 letters inside words are French or German; in runs they are mojibake."""
+    latin = sum(len(m) for m in _LATIN_RUN.findall(text))
+    return min(1.0, (sum(len(m) for m in _MOJIBAKE.findall(text)) + latin) / letters)
 
 
 def _digits(lines: list[str]) -> float:
