@@ -153,7 +153,7 @@ def _rejections(app: App, scans: Sequence[Scan], tally: Tally) -> list[dict[str,
     ids = [one.subject for one in tally.rejections]
     v = tables.version
     with app.database.read() as tx:
-        names = dict(tx.execute(select(v.c.id, v.c.uri).where(v.c.id.in_(ids))).tuples().all()) if ids else {}
+        names = dict(tx.execute(select(v.c.id, v.c.uri).where(v.c.id.in_(ids))).all()) if ids else {}
     rejected = [
         {"document": names.get(one.subject, one.subject), "code": one.code, "reason": one.reason}
         for one in tally.rejections

@@ -135,7 +135,7 @@ def _planned(tx: Connection, app: "App", number: int) -> tuple[dict[str, str | N
             (item.c.version.is_(None)) | (version.c.state.in_(("staged", "superseded", "published", "removed"))),
         )
     )
-    items = dict(tx.execute(query).tuples().all())
+    items = dict(tx.execute(query).all())
     if not items:
         raise Conflict(Code.RELEASE_EMPTY, f"release {number} has no approved change")
     return items, plan_rows(tx, app, live_release(tx, app.kb), items)
@@ -305,7 +305,7 @@ def _acl(app: "App", documents: list[str]) -> dict[str, int]:
     with app.database.read() as tx:
         for start in range(0, len(documents), 500):
             query = select(d.c.id, d.c.acl).where(d.c.id.in_(documents[start : start + 500]))
-            found.update(tx.execute(query).tuples().all())
+            found.update(tx.execute(query).all())
     return found
 
 

@@ -52,7 +52,7 @@ def visible_versions(tx: Connection, kb: str, release: int | None = None) -> dic
         .where(shown.c.kb == kb, shown.c.born <= release, shown.c.died > release)
         .order_by(shown.c.born)
     )
-    return dict(rows.tuples().all())
+    return dict(rows.all())
 
 
 def plan_rows(tx: Connection, app: "App", live: int, items: Mapping[str, str | None]) -> RowPlan:

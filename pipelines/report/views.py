@@ -24,7 +24,7 @@ def status(tx: Connection, kb: str) -> dict[str, Any]:
         "schema": "sluice.status/1",
         "kb": kb,
         "live_release": live,
-        "documents": dict(tx.execute(states).tuples().all()),
+        "documents": dict(tx.execute(states).all()),
         "chunks": tx.execute(visible).scalar_one(),
         "waiting": [{"release": number, "state": state} for number, state in tx.execute(waiting)],
         "drift": {"unfinished": list(tx.execute(unfinished).scalars())},
