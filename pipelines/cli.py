@@ -184,11 +184,24 @@ def release_publish(number: int, reason: Reason = "", actor: Actor = "", json_: 
 
 
 @app.command()
-def rollback(number: int, reason: Reason = "", actor: Actor = "", json_: Json = False) -> None:
-    """Readers go back to release NUMBER at once."""
-    from pipelines.publish.rollback import rollback as act
+def rollback(
+    number: Annotated[int | None, typer.Argument(help="Release that readers go back to.")] = None,
+    doc: Doc = None,
+    to: Annotated[str | None, typer.Option("--to", help="Version that one document goes back to.")] = None,
+    reason: Reason = "",
+    actor: Actor = "",
+    json_: Json = False,
+) -> None:
+    """Readers go back to release NUMBER at once; or one document (--doc) to one of its versions (--to)."""
+    from pipelines.publish import rollback as acts
 
-    _emit(_published(act(_wired(actor), number, reason)), json_)
+    if number is not None and not doc and not to:
+        done = acts.rollback(_wired(actor), number, reason)
+    elif number is None and doc and to:
+        done = acts.rollback_document(_wired(actor), doc, to, reason)
+    else:
+        raise typer.BadParameter("name a release, or --doc with --to")
+    _emit(_published(done), json_)
 
 
 def _subject(doc: str | None, source: str | None, version: str | None, chunk: str | None) -> tuple[Any, str]:

@@ -7,7 +7,8 @@ from sqlalchemy import select, update
 
 from pipelines import lifecycle
 from pipelines.errors import Code, Conflict
-from pipelines.publish.publish import Published, live_release, recover, settle_versions
+from pipelines.publish.publish import Published, live_release, publish, recover, settle_versions
+from pipelines.publish.rows import visible_versions
 from sql import tables
 
 if TYPE_CHECKING:
@@ -55,3 +56,33 @@ def _move(tx: Any, app: "App", live: int, number: int, target: Any, reason: str)
         lifecycle.move_release(tx, app.kb, number, ("superseded", "reverted"), "live", app.actor, reason, rollback=True)
     lifecycle.record(tx, app.kb, app.actor, "kb.rollback", "kb", app.kb, reason, before=live, after=number)
     settle_versions(tx, app, live, number, reason)
+
+
+def rollback_document(app: "App", document: str, version: str, reason: str) -> Published:
+    """One document goes back to one of its versions, as a release of its own, from stored vectors.
+
+    Raises Conflict (UNKNOWN_SUBJECT) when the document has no such version that was ever staged.
+    """
+    with app.database.write() as tx:
+        number = _restoring_release(tx, app, document, version, reason)
+    app.checkpoint("rollback.approved")
+    return publish(app, number, reason)
+
+
+def _restoring_release(tx: Any, app: "App", document: str, version: str, reason: str) -> int:
+    v, kb = tables.version, tables.knowledge_base
+    state = tx.execute(select(v.c.state).where(v.c.id == version, v.c.document == document)).scalar()
+    if state not in ("superseded", "removed", "staged"):
+        found = "no such version of it" if state is None else f"that version is {state}"
+        raise Conflict(Code.UNKNOWN_SUBJECT, f"document {document} cannot go back: {found}")
+    previous = visible_versions(tx, app.kb).get(document)
+    number = tx.execute(select(kb.c.last_release).where(kb.c.name == app.kb).with_for_update()).scalar_one() + 1
+    tx.execute(update(kb).where(kb.c.name == app.kb).values(last_release=number))
+    release = {"kb": app.kb, "number": number, "state": "building", "kind": "rollback", "base": 0, "hygiene": True}
+    release |= {"created": app.clock(), "created_by": app.actor, "counts": {"restore": 1}}
+    tx.execute(tables.release.insert().values(**release))
+    item = {"kb": app.kb, "release": number, "document": document, "version": version, "previous": previous}
+    tx.execute(tables.release_item.insert().values(**item, change="restore", risk=[], decision="approved"))
+    for before, after in (("building", "in_review"), ("in_review", "approved")):
+        lifecycle.move_release(tx, app.kb, number, before, after, app.actor, reason)
+    return int(number)

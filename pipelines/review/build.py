@@ -44,6 +44,8 @@ def build(app: App, kind: str = "sync") -> Built:
     with app.database.read() as tx:
         items = _items(tx, app)
         standing = _open(tx, app.kb)
+        # A release that was overtaken by a later publication can never go live: its changes need a new number.
+        standing = standing if standing and standing > _newest_published(tx, app.kb) else None
         before = _stored(tx, app.kb, standing) if standing else set()
     if not items:
         return Built(number=None, chunks=ChunkDelta(), embedded=0)
@@ -87,6 +89,12 @@ def _decided_to_keep(tx: Connection, kb: str) -> set[str]:
 def _open(tx: Connection, kb: str) -> int | None:
     table = tables.release
     return tx.execute(select(func.max(table.c.number)).where(table.c.kb == kb, table.c.state.in_(OPEN_STATES))).scalar()
+
+
+def _newest_published(tx: Connection, kb: str) -> int:
+    table = tables.release
+    newest = select(func.max(table.c.number)).where(table.c.kb == kb, table.c.published.is_not(None))
+    return tx.execute(newest).scalar() or 0
 
 
 def _stored(tx: Connection, kb: str, number: int) -> set[tuple[str, str | None]]:
