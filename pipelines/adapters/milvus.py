@@ -188,7 +188,7 @@ class MilvusIndex:
 
     @property
     def _lite(self) -> bool:
-        # Both call themselves lite: the server from the package milvus says v2.3.5-lite, Milvus Lite says milvus_lite-3.2.2.
+        # Both call themselves lite: the packaged server says v2.3.5-lite, Milvus Lite says milvus_lite-3.2.2.
         return "lite" in self._version.lower() and _at_least(self._version, 3, 0)
 
     def _connect(self) -> Any:
