@@ -1,13 +1,13 @@
 """`sluice`: the use cases without Airflow. JSON on standard output with `--json`, errors with their code on standard
 error, exit 0 / 1 failed / 2 usage."""
 
-import json
 import sys
 from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
+from pipelines.cli_output import emit
 from pipelines.cli_try import app as try_app
 from pipelines.errors import Code, SluiceError
 
@@ -27,30 +27,6 @@ Version = Annotated[str | None, typer.Option("--version", help="Version id.")]
 ChunkId = Annotated[str | None, typer.Option("--chunk", help="Chunk id.")]
 
 
-def _emit(result: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        sys.stdout.write(json.dumps(result, ensure_ascii=False, default=str) + "\n")
-        return
-    from rich import print as show
-    from rich.markup import escape
-
-    for key, value in result.items():
-        if key == "schema":
-            continue
-        if isinstance(value, list | tuple):
-            show(f"[bold]{escape(key)}[/bold] ({len(value)})")
-            for one in value:
-                show("  " + escape(_line(one)))
-        else:
-            show(f"[bold]{escape(key)}[/bold] {escape(_line(value))}")
-
-
-def _line(value: Any) -> str:
-    if isinstance(value, dict):
-        return "  ".join(f"{key}={_line(one)}" for key, one in value.items())
-    return str(value).replace("\n", " ")
-
-
 def _wired(actor: str = "") -> Any:
     from pipelines.wiring import wire
 
@@ -64,7 +40,7 @@ def init(json_: Json = False) -> None:
 
     wired = _wired()
     migrate(wired)
-    _emit({"schema": "sluice.init/1", "kb": wired.kb, "home": str(wired.settings.home.resolve())}, json_)
+    emit({"schema": "sluice.init/1", "kb": wired.kb, "home": str(wired.settings.home.resolve())}, json_)
 
 
 @app.command()
@@ -72,7 +48,7 @@ def sources(json_: Json = False) -> None:
     """Check and list sources.yaml."""
     listed = _wired().sources().sources
     found = [one.model_dump(mode="json", include={"name", "kind", "location", "authority", "scope"}) for one in listed]
-    _emit({"schema": "sluice.sources/1", "sources": found}, json_)
+    emit({"schema": "sluice.sources/1", "sources": found}, json_)
 
 
 @app.command()
@@ -99,14 +75,14 @@ def sync(
         from_layer=from_layer,
         confirm_deletions=confirm_deletions,
     )
-    _emit(report.as_json(), json_)
+    emit(report.as_json(), json_)
 
 
 def _read(view: Callable[..., dict[str, Any]], as_json: bool, *arguments: Any) -> None:
     wired = _wired()
     with wired.database.read() as tx:
         result = view(tx, wired.kb, *arguments)
-    _emit(result, as_json)
+    emit(result, as_json)
 
 
 @release_app.command("list")
@@ -180,7 +156,7 @@ def release_publish(number: int, reason: Reason = "", actor: Actor = "", json_: 
     """Make an approved release the live one."""
     from pipelines.publish.publish import publish
 
-    _emit(_published(publish(_wired(actor), number, reason)), json_)
+    emit(_published(publish(_wired(actor), number, reason)), json_)
 
 
 @app.command()
@@ -201,7 +177,7 @@ def rollback(
         done = acts.rollback_document(_wired(actor), doc, to, reason)
     else:
         raise typer.BadParameter("name a release, or --doc with --to")
-    _emit(_published(done), json_)
+    emit(_published(done), json_)
 
 
 def _subject(doc: str | None, source: str | None, version: str | None, chunk: str | None) -> tuple[Any, str]:
@@ -210,6 +186,15 @@ def _subject(doc: str | None, source: str | None, version: str | None, chunk: st
     if len(given) != 1:
         raise typer.BadParameter("name exactly one of --doc, --source, --version, --chunk")
     return given[0]
+
+
+def _used(action: str, subject: tuple[str, str], used: Any, live: int) -> dict[str, Any]:
+    return {
+        "schema": f"sluice.{action}/1",
+        "subject": {"kind": subject[0], "id": subject[1]},
+        "impact": {"chunks": used.chunks, "queries": used.queries, "users": used.users},
+        "release": live,
+    }
 
 
 def _govern(action: str, subject: tuple[Any, str], reason: str, actor: str, as_json: bool) -> None:
@@ -223,15 +208,10 @@ def _govern(action: str, subject: tuple[Any, str], reason: str, actor: str, as_j
     with wired.database.read() as tx:
         used = found if action != "requeue" else acts.impact(tx, wired.kb, *subject)
         live = live_release(tx, wired.kb)
-    result = {
-        "schema": f"sluice.{action}/1",
-        "subject": {"kind": subject[0], "id": subject[1]},
-        "impact": {"chunks": used.chunks, "queries": used.queries, "users": used.users},
-        "release": live,
-    }
+    result = _used(action, subject, used, live)
     if action == "requeue":
         result["versions"] = found
-    _emit(result, as_json)
+    emit(result, as_json)
 
 
 @app.command()
@@ -292,9 +272,7 @@ def impact(
         acts.check_known(tx, wired.kb, kind, subject)
         used = acts.impact(tx, wired.kb, kind, subject)
         live = live_release(tx, wired.kb)
-    shown = {"chunks": used.chunks, "queries": used.queries, "users": used.users}
-    subject_ = {"kind": kind, "id": subject}
-    _emit({"schema": "sluice.impact/1", "subject": subject_, "impact": shown, "release": live}, json_)
+    emit(_used("impact", (kind, subject), used, live), json_)
 
 
 As = Annotated[str | None, typer.Option("--as", help="User id of the reader.")]
@@ -315,7 +293,7 @@ def search(
     """Chunks that answer TEXT, from one release, as one reader may see them."""
     from pipelines import ask as asking
 
-    _emit(asking.search(_wired(), text, asking.reader(as_, groups), as_of, top, explain), json_)
+    emit(asking.search(_wired(), text, asking.reader(as_, groups), as_of, top, explain), json_)
 
 
 @app.command()
@@ -323,7 +301,7 @@ def ask(text: str, as_: As = None, groups: Groups = "", as_of: AsOf = None, json
     """A cited answer, or "not found in the knowledge base"."""
     from pipelines import ask as asking
 
-    _emit(asking.ask(_wired(), text, asking.reader(as_, groups), as_of), json_)
+    emit(asking.ask(_wired(), text, asking.reader(as_, groups), as_of), json_)
 
 
 @app.command()
@@ -361,7 +339,7 @@ def audit(
     wired = _wired()
     with wired.database.read() as tx:
         result = views.audit(tx, wired.kb, verify)
-    _emit(result, json_)
+    emit(result, json_)
     if verify and not result["verified"]:
         raise typer.Exit(1)
 
@@ -383,7 +361,7 @@ def reconcile(
     """Compare SQL with what the index really holds."""
     from pipelines.publish.reconcile import reconcile as act
 
-    _emit(act(_wired(actor), repair=repair), json_)
+    emit(act(_wired(actor), repair=repair), json_)
 
 
 @app.command()
@@ -392,7 +370,7 @@ def down(json_: Json = False) -> None:
     from pipelines.adapters.milvus_local import stop_local_server
 
     stopped = stop_local_server(_wired().settings.home.resolve())
-    _emit({"schema": "sluice.down/1", "stopped": stopped}, json_)
+    emit({"schema": "sluice.down/1", "stopped": stopped}, json_)
 
 
 def main() -> None:
