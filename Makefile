@@ -38,7 +38,7 @@ lint: install ## check style, types and the arrows between modules
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
-	test ! -f .importlinter || .venv/bin/lint-imports
+	.venv/bin/lint-imports
 
 bench: install ## run each benchmark; each prints one JSON object
 	@for file in tests/bench/[a-z]*.py; do \

@@ -367,9 +367,10 @@ def reconcile(
 @app.command()
 def down(json_: Json = False) -> None:
     """Stop the local index server."""
-    from pipelines.adapters.milvus_local import stop_local_server
+    from pipelines.settings import Settings
+    from pipelines.wiring import stop_local_index
 
-    stopped = stop_local_server(_wired().settings.home.resolve())
+    stopped = stop_local_index(Settings().home)
     emit({"schema": "sluice.down/1", "stopped": stopped}, json_)
 
 

@@ -47,11 +47,11 @@ def main() -> None:
     except SluiceError as error:
         sys.exit(f"{error.code.value}: {error.reason}")
     finally:
-        from pipelines.adapters.milvus_local import stop_local_server
+        from pipelines.wiring import stop_local_index
 
         EDITED.write_text(original, encoding="utf-8")
         standalone.down(HOME)
-        stop_local_server(HOME.resolve())
+        stop_local_index(HOME)
         _say("Airflow and the index server are stopped.")
 
 

@@ -112,6 +112,13 @@ def _index(settings: Settings, home: Path) -> VectorIndex:
     return local_index(home, settings.index.idle_seconds)
 
 
+def stop_local_index(home: Path) -> bool:
+    """End the local index server of this home; False when none ran."""
+    from pipelines.adapters.milvus_local import stop_local_server
+
+    return stop_local_server(home.resolve())
+
+
 def _key(settings: Settings, home: Path) -> bytes:
     """The secret that salts ids and pseudonyms, made once for each home."""
     if given := settings.secret_key.get_secret_value():
