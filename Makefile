@@ -3,7 +3,7 @@ PY := .venv/bin/python
 UV := $(shell command -v uv 2>/dev/null || echo "python3 -m uv")
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help install sample run up down test lint bench golden clean
+.PHONY: help install sample run up down test lint docs bench golden clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,10 @@ lint: install ## check style, types and the arrows between modules
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+
+docs: install ## write the README's tables and the JSON Schemas anew from the code
+	$(PY) -m schemas.export
+	$(PY) -m tests.docs.generate
 
 bench: install ## run each benchmark; each prints one JSON object
 	@for file in tests/bench/[a-z]*.py; do \
