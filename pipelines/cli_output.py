@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 COLUMNS = 8
@@ -17,7 +18,7 @@ def emit(result: dict[str, Any], as_json: bool) -> None:
     from rich.markup import escape
 
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
-    tables = []
+    tables: list[tuple[str, Any]] = []
     for key, value in result.items():
         if key == "schema":
             continue
@@ -30,7 +31,7 @@ def emit(result: dict[str, Any], as_json: bool) -> None:
         console.print(_table(key, rows), soft_wrap=False)
 
 
-def _table(title: str, rows: list[dict[str, Any]]) -> Any:
+def _table(title: str, rows: Sequence[dict[str, Any]]) -> Any:
     from rich import box
     from rich.markup import escape
     from rich.table import Table
