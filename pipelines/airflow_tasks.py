@@ -187,6 +187,18 @@ def reconcile(repair: bool, actor: str) -> dict[str, int]:
     return {"checked": found["checked"], "faults": faults, "repaired": found["repaired"]}
 
 
+def evaluate(form: Mapping[str, Any], actor: str) -> dict[str, float]:
+    """The means of a release on a set (default: live, the sets of sources.yaml). Nothing to do without sets: {}."""
+    from pipelines.evaluate.evaluate import evaluate as act
+
+    app = _wired(actor)
+    sets = [form["set"]] if form.get("set") else list(app.sources().evaluation.sets)
+    if not sets:
+        return {}
+    found: dict[str, float] = act(app, sets, form.get("release"), form.get("against"))["metrics"]
+    return found
+
+
 def _wired(actor: str) -> Any:
     from pipelines.wiring import wire
 

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from pipelines.cli_ask import app as ask_app
+from pipelines.cli_eval import app as eval_app
 from pipelines.cli_output import emit
 from pipelines.cli_try import app as try_app
 from pipelines.errors import Code, SluiceError
@@ -17,6 +19,8 @@ app = typer.Typer(
 release_app = typer.Typer(no_args_is_help=True, help="List, review and publish releases.")
 app.add_typer(release_app, name="release")
 app.add_typer(try_app, name="try")
+app.add_typer(ask_app)
+app.add_typer(eval_app)
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 Reason = Annotated[str, typer.Option("--reason", help="Why; kept in the audit.")]
@@ -137,6 +141,18 @@ def release_hold(
     from pipelines.review import decide
 
     decide.hold(_wired(actor), number, documents, reason)
+    _read(views.release, json_, number)
+
+
+@release_app.command("overrule")
+def release_overrule(number: int, reason: Reason = "", actor: Actor = "", json_: Json = False) -> None:
+    """Approve a release that the evaluation stopped; publish it again afterwards."""
+    from pipelines.publish.gate import overrule
+    from pipelines.report import views
+
+    if not reason:
+        raise typer.BadParameter("--reason is needed: it is kept in the audit")
+    overrule(_wired(actor), number, reason)
     _read(views.release, json_, number)
 
 
@@ -273,35 +289,6 @@ def impact(
         used = acts.impact(tx, wired.kb, kind, subject)
         live = live_release(tx, wired.kb)
     emit(_used("impact", (kind, subject), used, live), json_)
-
-
-As = Annotated[str | None, typer.Option("--as", help="User id of the reader.")]
-Groups = Annotated[str, typer.Option("--groups", help="Teams of the reader, with commas.")]
-AsOf = Annotated[int | None, typer.Option("--as-of", help="Read at this release.")]
-
-
-@app.command()
-def search(
-    text: str,
-    as_: As = None,
-    groups: Groups = "",
-    as_of: AsOf = None,
-    top: Annotated[int, typer.Option("--top", min=1, max=200)] = 10,
-    explain: Annotated[bool, typer.Option("--explain", help="Show what each step did.")] = False,
-    json_: Json = False,
-) -> None:
-    """Chunks that answer TEXT, from one release, as one reader may see them."""
-    from pipelines import ask as asking
-
-    emit(asking.search(_wired(), text, asking.reader(as_, groups), as_of, top, explain), json_)
-
-
-@app.command()
-def ask(text: str, as_: As = None, groups: Groups = "", as_of: AsOf = None, json_: Json = False) -> None:
-    """A cited answer, or "not found in the knowledge base"."""
-    from pipelines import ask as asking
-
-    emit(asking.ask(_wired(), text, asking.reader(as_, groups), as_of), json_)
 
 
 @app.command()

@@ -36,6 +36,7 @@ class SqlLibrary:
 
     def __init__(self, app: App, reader: Reader, release: int | None = None) -> None:
         self._app = app
+        self.hidden_rows: tuple[str, ...] = ()
         with app.database.read() as tx:
             kb = tx.execute(select(tables.knowledge_base).where(tables.knowledge_base.c.name == app.kb)).first()
             if kb is None:

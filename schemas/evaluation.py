@@ -14,7 +14,7 @@ class EvaluationQuestion(Record):
 
     question: str = Field(min_length=1)
     spans: tuple[str, ...] = ()
-    """Exact evidence text; a passage that holds one is relevant."""
+    """Exact evidence text; a passage that holds one is relevant. White space and punctuation do not count."""
     documents: tuple[str, ...] = ()
     """Uris or titles."""
     sections: tuple[str, ...] = ()
@@ -22,7 +22,9 @@ class EvaluationQuestion(Record):
     answer: str = ""
     history: tuple[str, ...] = ()
     as_: str = Field(default="", alias="as")
-    """User who asks."""
+    """User who asks. Without `as` and `groups` the question sees the whole knowledge base."""
+    groups: tuple[str, ...] = ()
+    """Teams of that user."""
     tags: tuple[str, ...] = ()
     unanswerable: bool = False
     pinned: bool = False
@@ -39,8 +41,11 @@ class QuestionScore(Record):
     measures: dict[str, float]
     rank: int | None = None
     """From 1; None when no relevant passage was found."""
-    first_chunk: str = ""
-    """The chunk at rank 1: what displaced the evidence, where the rank fell."""
+    chunks: tuple[str, ...] = ()
+    """Chunks of the hits, best first: tells what displaced the evidence, where its rank fell."""
+    answered: bool = False
+    """Whether the evidence was enough for an answer without a model."""
+    seconds: float = 0.0
 
 
 class Interval(Record):
@@ -52,23 +57,33 @@ class Interval(Record):
 
 
 class Worse(Record):
-    """A question that lost, and what stands above its evidence now."""
+    """A question that lost, and why."""
 
     question: str
     rank_before: int | None
     rank_after: int | None
-    displaced_by: str
-    pinned: bool
+    evidence: str
+    """Chunk that held the evidence before."""
+    gone: bool = False
+    """That chunk is not shown any more."""
+    displaced_by: str = ""
+    """Chunk that stands above the evidence now and did not before; empty where the evidence is gone."""
+    pinned: bool = False
 
 
 class GatePolicy(Record):
     """When a release is stopped."""
 
-    measure: str = "nDCG@10"
+    measure: Literal["nDCG@10", "RR@10", "R@5", "R@10", "Success@1", "Success@5", "Success@10"] = "nDCG@10"
     action: Literal["block", "warn", "pass"] = "block"
     tolerance: float = Field(default=0.01, ge=0)
     """A mean loss up to this is let through even where the interval excludes 0."""
     pinned_rank: int = Field(default=10, ge=1)
+    lost_from: int = Field(default=5, ge=1)
+    """Evidence that stood at this rank or better and is not among the hits any more is lost. That is no matter of
+    chance, which is why it has a rule of its own: in a small set an interval cannot see it."""
+    lost_questions: int = Field(default=0, ge=0)
+    """So many lost questions are let through."""
     confidence: float = Field(default=0.95, gt=0, lt=1)
     samples: int = Field(default=2000, ge=100)
 
@@ -80,3 +95,11 @@ class GateVerdict(Record):
     reasons: tuple[str, ...] = ()
     difference: Interval
     worse: tuple[Worse, ...] = ()
+
+
+class Evaluation(Record):
+    """How releases of a knowledge base are evaluated: a part of sources.yaml."""
+
+    sets: tuple[str, ...] = ()
+    """JSON lines files, relative to sources.yaml; `labelled` is what people labelled from the query log."""
+    gate: GatePolicy = GatePolicy()

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field, field_validator, model_validator
 
 from schemas.base import Record
+from schemas.evaluation import Evaluation
 
 Authority = Literal["L1", "L2", "L3", "L4"]
 """L1 is binding (law, signed policy), L2 official, L3 working documents, L4 informal notes."""
@@ -85,6 +86,8 @@ class SourcesFile(Record):
 
     knowledge_base: str = Field(default="main", pattern=r"^[a-z][a-z0-9_]{0,30}$")
     sources: tuple[Source, ...] = ()
+    evaluation: Evaluation = Evaluation()
+    """What a release must pass before it goes live."""
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> "SourcesFile":

@@ -1,6 +1,6 @@
 """Whether a candidate may replace the baseline, judged on the same questions."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from schemas.evaluation import GatePolicy, GateVerdict, Interval, QuestionScore, Worse
 
@@ -21,31 +21,64 @@ def paired_bootstrap(
     return Interval(mean=float(values.mean()), low=float(low), high=float(high))
 
 
-def gate(baseline: Sequence[QuestionScore], candidate: Sequence[QuestionScore], policy: GatePolicy) -> GateVerdict:
-    """Blocks (or warns) when a pinned question is lost, or when the mean falls by more than chance and tolerance."""
-    before = {one.question: one for one in baseline}
-    pairs = [(before[one.question], one) for one in candidate if one.question in before]
+def gate(
+    baseline: Sequence[QuestionScore],
+    candidate: Sequence[QuestionScore],
+    policy: GatePolicy,
+    gone: Collection[str] = (),
+) -> GateVerdict:
+    """Blocks (or warns) when a pinned question is lost, when evidence is lost that stood high before, or when the mean
+    falls by more than chance and tolerance.
+
+    Both sequences answer the same questions in the same order; an empty baseline is the first release. `gone`: chunks
+    of the baseline that the candidate does not show.
+    """
     name = policy.measure
-    judged = [(old, new) for old, new in pairs if name in old.measures and name in new.measures]
-    ups_and_downs = [new.measures[name] - old.measures[name] for old, new in judged]
-    difference = paired_bootstrap(ups_and_downs, policy.confidence, policy.samples)
-    worse = tuple(_worse(old, new) for old, new in judged if new.measures[name] < old.measures[name])
-    reasons = [f"pinned question lost: {one.question}" for one in candidate if one.pinned and _lost(one, policy)]
+    both = list(zip(baseline, candidate, strict=True)) if baseline else []
+    pairs = [(old, new) for old, new in both if name in old.measures and name in new.measures]
+    differences = [new.measures[name] - old.measures[name] for old, new in pairs]
+    difference = paired_bootstrap(differences, policy.confidence, policy.samples)
+    worse = tuple(_worse(old, new, gone) for old, new in pairs if new.measures[name] < old.measures[name])
+    reasons = _pinned_lost(candidate, policy)
+    lost = [new.question for old, new in pairs if not new.pinned and _lost(old, new, policy)]
+    if len(lost) > policy.lost_questions:
+        reasons += [f"evidence lost: {question}" for question in lost]
     if difference.high < 0 and difference.mean < -policy.tolerance:
-        reasons.append(f"{name} fell by {-difference.mean:.4f} ({difference.low:.4f} to {difference.high:.4f})")
+        reasons.append(
+            f"{name} fell by {-difference.mean:.4f} (interval {difference.low:.4f} to {difference.high:.4f})"
+        )
     verdict = policy.action if reasons else "pass"
     return GateVerdict(verdict=verdict, reasons=tuple(reasons), difference=difference, worse=worse)
 
 
-def _lost(score: QuestionScore, policy: GatePolicy) -> bool:
-    return not score.unanswerable and (score.rank is None or score.rank > policy.pinned_rank)
+def _pinned_lost(candidate: Sequence[QuestionScore], policy: GatePolicy) -> list[str]:
+    return [
+        f"pinned question lost: {one.question}"
+        for one in candidate
+        if one.pinned and not one.unanswerable and (one.rank is None or one.rank > policy.pinned_rank)
+    ]
 
 
-def _worse(old: QuestionScore, new: QuestionScore) -> Worse:
+def _lost(old: QuestionScore, new: QuestionScore, policy: GatePolicy) -> bool:
+    return old.rank is not None and old.rank <= policy.lost_from and new.rank is None
+
+
+def evidence(score: QuestionScore) -> str:
+    """The chunk that first met a label; empty where none did."""
+    return score.chunks[score.rank - 1] if score.rank else ""
+
+
+def _worse(old: QuestionScore, new: QuestionScore, gone: Collection[str]) -> Worse:
+    above = new.chunks if new.rank is None else new.chunks[: new.rank - 1]
+    before = set(old.chunks[: old.rank] if old.rank else ())
+    risen = [chunk for chunk in above if chunk not in before]
+    missing = evidence(old) in gone
     return Worse(
         question=new.question,
         rank_before=old.rank,
         rank_after=new.rank,
-        displaced_by=new.first_chunk if new.rank != 1 else "",
+        evidence=evidence(old),
+        gone=missing,
+        displaced_by=risen[0] if risen and not missing else "",
         pinned=new.pinned,
     )

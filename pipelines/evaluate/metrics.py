@@ -1,10 +1,14 @@
 """From a question and its hits to measures, through ir-measures (trec_eval's definitions)."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
+from pipelines.errors import Code, Misconfigured
+from pipelines.retrieve.tokens import fold
 from schemas.evaluation import EvaluationQuestion, QuestionScore
 from schemas.search import Hit, Passage
 
@@ -13,9 +17,20 @@ MEASURES = ("Success@1", "Success@5", "Success@10", "R@5", "R@10", "RR@10", "nDC
 
 
 def read_set(path: Path) -> tuple[EvaluationQuestion, ...]:
-    """One JSON object a line. Raises pydantic.ValidationError on the first wrong one."""
-    lines = path.read_text("utf-8").splitlines()
-    return tuple(EvaluationQuestion.model_validate_json(line) for line in lines if line.strip())
+    """One JSON object a line. Raises Misconfigured(BAD_SETTING) with the number of the first wrong line."""
+    questions: list[EvaluationQuestion] = []
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Misconfigured(Code.BAD_SETTING, f"the evaluation set {path} cannot be read: {error}") from error
+    for number, line in enumerate(lines, 1):
+        try:
+            questions += [EvaluationQuestion.model_validate_json(line)] if line.strip() else []
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"])) or "line"
+            raise Misconfigured(Code.BAD_SETTING, f"{path}, line {number}: {place}: {first['msg']}") from error
+    return tuple(questions)
 
 
 def labels(question: EvaluationQuestion, passage: Passage) -> set[str]:
@@ -35,12 +50,16 @@ def _named(question: EvaluationQuestion, passage: Passage) -> set[str]:
 
 
 def _squeezed(text: str) -> str:
-    return re.sub(r"\s+", "", text)
+    """Letters and digits only, folded: what Markdown, a line end or full width add to a text is not evidence."""
+    return re.sub(r"[\W_]+", "", fold(text))
 
 
-def score(question: EvaluationQuestion, hits: Sequence[Hit]) -> QuestionScore:
+def score(
+    question: EvaluationQuestion, hits: Sequence[Hit], answered: bool = False, seconds: float = 0.0
+) -> QuestionScore:
     """A label counts once, at the first hit that meets it: repeats of the same evidence earn nothing."""
     open_labels = set(question.spans or question.sections or question.documents)
+    labelled = bool(open_labels) and not question.unanswerable
     relevant: list[bool] = []
     for hit in hits:
         met = labels(question, hit.passage) & open_labels
@@ -51,9 +70,11 @@ def score(question: EvaluationQuestion, hits: Sequence[Hit]) -> QuestionScore:
         tags=question.tags,
         pinned=question.pinned,
         unanswerable=question.unanswerable,
-        measures={} if question.unanswerable else _measured(relevant, len(open_labels)),
-        rank=relevant.index(True) + 1 if True in relevant else None,
-        first_chunk=hits[0].passage.chunk if hits else "",
+        measures=_measured(relevant, len(open_labels)) if labelled else {},
+        rank=relevant.index(True) + 1 if labelled and True in relevant else None,
+        chunks=tuple(hit.passage.chunk for hit in hits),
+        answered=answered,
+        seconds=seconds,
     )
 
 
@@ -69,7 +90,21 @@ def _measured(relevant: Sequence[bool], missing: int) -> dict[str, float]:
     return {str(measure): float(value) for measure, value in found.items()}
 
 
-def means(scores: Iterable[QuestionScore]) -> dict[str, float]:
-    """Mean of each measure over the answerable questions."""
+def means(scores: Sequence[QuestionScore]) -> dict[str, float]:
+    """Mean of each measure over the labelled questions; shares of wrong answers and wrong refusals; p50 of seconds."""
     rows = [one.measures for one in scores if one.measures]
-    return {name: sum(row[name] for row in rows) / len(rows) for name in MEASURES} if rows else {}
+    found = {name: sum(row[name] for row in rows) / len(rows) for name in MEASURES} if rows else {}
+    strangers = [one.answered for one in scores if one.unanswerable]
+    known = [not one.answered for one in scores if not one.unanswerable]
+    if strangers:
+        found["false_answers"] = sum(strangers) / len(strangers)
+    if known:
+        found["false_refusals"] = sum(known) / len(known)
+    found["questions"] = float(len(scores))
+    return found
+
+
+def tables_by_tag(scores: Sequence[QuestionScore]) -> dict[str, dict[str, float]]:
+    """`means` of the questions of each tag, tags in order."""
+    tags = sorted({tag for one in scores for tag in one.tags})
+    return {tag: means([one for one in scores if tag in one.tags]) for tag in tags}

@@ -23,6 +23,11 @@ class Library(Protocol):
     @property
     def denied_documents(self) -> tuple[str, ...]: ...
 
+    @property
+    def hidden_rows(self) -> tuple[str, ...]:
+        """Row ids that a preview leaves out though their release number would show them."""
+        ...
+
     def hydrate(self, ids: Sequence[str]) -> Mapping[str, Passage]:
         """Passages by row id, without those that the reader may not see."""
         ...

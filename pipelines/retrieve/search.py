@@ -1,7 +1,9 @@
 """One search: understand, recall, hydrate, fuse."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache
+from typing import Any, cast
 
 from pipelines.ports import Clock, Embedder, LanguageModel, VectorIndex
 from pipelines.retrieve.fuse import collapse, diversify, minmax, reciprocal_ranks
@@ -76,6 +78,7 @@ def search(
     recall = _Recall(library, settings, top)
     base = where or IndexFilter(release=library.release, acl=library.acl)
     own = {"release": library.release, "acl": library.acl, "not_documents": library.denied_documents}
+    own["not_ids"] = library.hidden_rows
     allowed = base.model_copy(update=own)
     for number, query in enumerate(queries if library.acl else ()):
         _recall(query, recall, library, index, embedder, settings, allowed, 1.0 if number == 0 else 0.0)
@@ -106,9 +109,15 @@ def _recall(
         share = weight * (1 - settings.dense_weight)
         recall.add("lexical", query, share, lambda limit: index.lexical(library.collection, tokens, where, limit))
     if embedder is not None:
-        vector = embedder.embed_query(query.text)
+        vector = query_vector(cast(Hashable, embedder), query.text)
         share = weight * settings.dense_weight
         recall.add("dense", query, share, lambda limit: index.dense(library.collection, vector, where, limit))
+
+
+@lru_cache(maxsize=4096)
+def query_vector(embedder: Any, text: str) -> Any:
+    """A vector depends on model and text alone, so it outlives releases and serves every reader."""
+    return embedder.embed_query(text)
 
 
 def _fuse(recall: _Recall, settings: RetrieveSettings) -> dict[str, float]:

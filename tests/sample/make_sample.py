@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+import shutil
 import sys
 import zipfile
 from collections.abc import Callable
@@ -16,6 +17,8 @@ from tests.sample import texts
 WHEN = datetime(2024, 6, 30, 12)
 FONT = "china-s"
 """Droid Sans Fallback, which PyMuPDF carries: it also draws Latin letters."""
+QUESTIONS = Path(__file__).with_name("evaluation.jsonl")
+"""What its readers ask; no release goes live that answers it worse."""
 
 
 def travel_pdf(year: int) -> bytes:
@@ -148,6 +151,7 @@ def make(folder: Path) -> Path:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
     places = {name: str((folder / name).resolve()) for name in ("policies", "handbook", "wiki")}
+    shutil.copyfile(QUESTIONS, folder / QUESTIONS.name)
     sources = folder / "sources.yaml"
     sources.write_text(texts.SOURCES.format(**places), encoding="utf-8")
     return sources

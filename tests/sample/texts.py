@@ -250,4 +250,7 @@ sources:
     exclude: ["*.tmp"]
     # Goes through by itself, but a person looks at these:
     review: {{approver: auto, hold_on: [conflict, hidden_text, injection, big_deletion]}}
+# No release goes live that answers these questions worse than the one before.
+evaluation:
+  sets: [evaluation.jsonl]
 """

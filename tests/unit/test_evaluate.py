@@ -14,7 +14,9 @@ def _hit(id_: str, text: str) -> Hit:
 
 
 def _score(question: str, value: float, rank: int | None, pinned: bool = False) -> QuestionScore:
-    return QuestionScore(question=question, measures={"nDCG@10": value}, rank=rank, pinned=pinned, first_chunk="c9")
+    return QuestionScore(
+        question=question, measures={"nDCG@10": value}, rank=rank, pinned=pinned, chunks=("c9", "c1", "c2")
+    )
 
 
 def test_evidence_at_the_second_place_counts_half() -> None:

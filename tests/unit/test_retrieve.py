@@ -36,7 +36,7 @@ def _passage(id_: str, text: str, group: str | None = None) -> Passage:
 
 
 class _Library:
-    collection, release, acl, denied_documents = "c", 1, (1,), ()
+    collection, release, acl, denied_documents, hidden_rows = "c", 1, (1,), (), ()
 
     def __init__(self, *visible: Passage) -> None:
         self._visible = {one.id: one for one in visible}

@@ -1,0 +1,78 @@
+"""Ask a knowledge base the questions of a set, at one release, and score what comes back."""
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipelines.errors import Code, Misconfigured
+from pipelines.evaluate.library import EvaluationLibrary
+from pipelines.evaluate.metrics import read_set, score
+from pipelines.library import Reader
+from pipelines.retrieve.settings import RetrieveSettings
+from schemas.evaluation import EvaluationQuestion, QuestionScore
+
+if TYPE_CHECKING:
+    from pipelines.app import App
+
+TOP = 10
+LABELLED = "labelled"
+
+Libraries = Callable[[Reader | None], EvaluationLibrary]
+
+
+def questions_of(app: "App", names: Sequence[str]) -> tuple[EvaluationQuestion, ...]:
+    """The questions of these sets, in order, each wording once. A name is a file, seen from sources.yaml."""
+    found: dict[tuple[str, str], EvaluationQuestion] = {}
+    for name in names:
+        for one in read_set(_path(app, name)):
+            found.setdefault((one.question, one.as_), one)
+    return tuple(found.values())
+
+
+def _path(app: "App", name: str) -> Path:
+    beside = app.settings.sources.resolve().parent / name
+    for path in (beside, Path(name)):
+        if path.is_file():
+            return path
+    raise Misconfigured(Code.BAD_SETTING, f"there is no evaluation set {name}; looked for {beside}")
+
+
+def run(
+    app: "App",
+    questions: Sequence[EvaluationQuestion],
+    libraries: Libraries,
+    settings: RetrieveSettings,
+    at: float,
+) -> list[QuestionScore]:
+    """One score a question, in order. No model takes part and the clock stands at `at`: same release, same scores."""
+    from pipelines.retrieve.answer import answer
+    from pipelines.retrieve.search import search
+
+    opened: dict[Reader | None, EvaluationLibrary] = {}
+    scores: list[QuestionScore] = []
+    for question in questions:
+        reader = reader_of(question)
+        library = opened[reader] if reader in opened else opened.setdefault(reader, libraries(reader))
+        started = time.perf_counter()
+        hits = search(
+            question.question,
+            library=library,
+            index=app.index(),
+            embedder=app.embedder(),
+            settings=settings,
+            top=TOP,
+            history=question.history,
+            clock=lambda: at,
+        ).hits
+        seconds = time.perf_counter() - started
+        answered = answer(question.question, hits, None, settings).found
+        scores.append(score(question, hits, answered, round(seconds, 4)))
+    return scores
+
+
+def reader_of(question: EvaluationQuestion) -> Reader | None:
+    """None: the question sees everything."""
+    if not question.as_ and not question.groups:
+        return None
+    return Reader(user=question.as_ or None, groups=question.groups)
