@@ -85,6 +85,17 @@ class RunnerSettings(Record):
     """A batch in which more than this share of at least ten documents fails with one code stops the run."""
 
 
+class PagesSettings(Record):
+    """Who is who in the Airflow UI. A member is an Airflow user id, or `role:NAME` for all of that Airflow role."""
+
+    admins: tuple[str, ...] = ("role:admin",)
+    """See every document but personal ones, and review every source."""
+    auditors: tuple[str, ...] = ()
+    """See the audit of everything, but documents only as their teams do."""
+    teams: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Members by team, beside the teams that Airflow itself knows. A team is what sources name in scope and access."""
+
+
 class Settings(BaseSettings):
     """All settings of one installation."""
 
@@ -107,6 +118,7 @@ class Settings(BaseSettings):
     llm: LlmSettings = LlmSettings()
     index: IndexSettings = IndexSettings()
     runner: RunnerSettings = RunnerSettings()
+    pages: PagesSettings = PagesSettings()
 
     parse: ParseSettings = ParseSettings()
     chunk: ChunkSettings = ChunkSettings()

@@ -1,0 +1,1 @@
+"""Pages of the knowledge base for the Airflow UI: thin over `pipelines`, drawn on the server, nothing from outside."""

@@ -1,0 +1,70 @@
+"""Two languages. The English text is the key; `locale/zh.json` holds the Chinese of each."""
+
+import json
+import time
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+
+LANGUAGES = {"en": "English", "zh": "中文"}
+COOKIE = "sluice_language"
+
+
+@cache
+def _texts(language: str) -> dict[str, str]:
+    path = Path(__file__).parent / "locale" / f"{language}.json"
+    found: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return found
+
+
+def language_of(request: Request) -> str:
+    """The reader's choice, else the first of the browser's languages that we have."""
+    if (chosen := request.cookies.get(COOKIE)) in LANGUAGES:
+        return str(chosen)
+    weighed = []
+    for place, part in enumerate(request.headers.get("accept-language", "").split(",")):
+        tag, _, weight = part.strip().partition(";q=")
+        try:
+            weighed.append((-float(weight or 1), place, tag.lower()[:2]))
+        except ValueError:
+            continue
+    return next((tag for _, _, tag in sorted(weighed) if tag in LANGUAGES), "en")
+
+
+class Translator:
+    """Texts, names of codes, and times, in one language."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+        self._known = _texts(language)
+
+    def text(self, text: str, **values: Any) -> str:
+        """A sentence with `{name}` places."""
+        found = self._known.get(text, text)
+        return found.format(**values) if values else found
+
+    def count(self, one: str, many: str, n: int) -> str:
+        return self.text(one if n == 1 else many, n=f"{n:,}")
+
+    def name(self, word: str | None) -> str:
+        """A stored word (state, risk, change, …) as a person reads it."""
+        if not word:
+            return "–"
+        return self._known.get(word, word.replace("_", " "))
+
+    def ago(self, at: float | None) -> str:
+        if at is None:
+            return self.text("never")
+        seconds = max(0, int(time.time() - at))
+        for size, unit in ((86400, "{n} d"), (3600, "{n} h"), (60, "{n} min")):
+            if seconds >= size:
+                return self.text(f"{unit} ago", n=seconds // size)
+        return self.text("just now")
+
+
+def when(at: float | None) -> str:
+    """UTC, to the second."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC") if at else ""

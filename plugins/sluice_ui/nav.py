@@ -1,0 +1,31 @@
+"""The pages, in the order of the tabs. A new page is a module in `routes/`, a template and a line here."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sluice_ui.security import Viewer
+
+
+def _everybody(_viewer: Viewer) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One tab. `module` holds `router`; it is imported when the application is made."""
+
+    module: str
+    path: str
+    title: str
+    allowed: Callable[[Viewer], bool] = _everybody
+
+
+def entries() -> tuple[Entry, ...]:
+    return (
+        Entry("overview", "/", "Overview"),
+        Entry("releases", "/releases", "Releases"),
+    )
+
+
+EXTRA_MODULES: tuple[str, ...] = ("language", "runs")
+"""Routes without a tab of their own."""
