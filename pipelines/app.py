@@ -1,7 +1,7 @@
 """What a use case works with: the ports, wired, and a few facts about this installation."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pipelines.ports import ArtifactStore, Clock, Embedder, LanguageModel, SourceReader, VectorIndex
@@ -36,8 +36,11 @@ class App:
     """(local file, name) to Document, isolated. Raises Rejected."""
     parser_version: str
     embedder: Callable[[], Embedder]
+    """The one that the settings name first; `embedder_for` (publish/collections) finds the one an index needs."""
     index: Callable[[], VectorIndex]
     llm: Callable[[], LanguageModel | None]
     clock: Clock
+    embedders: Mapping[str, Callable[[], Embedder]] = field(default_factory=dict)
+    """All others by name: of the live index before a change of model, or of the one to come."""
     checkpoint: Callable[[str], None] = _nothing
     """Called between any two writes with the name of the place; tests kill the process there."""

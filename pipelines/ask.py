@@ -4,8 +4,8 @@ import secrets
 from typing import Any
 
 from pipelines.app import App
-from pipelines.errors import Code, Misconfigured
 from pipelines.library import Reader, SqlLibrary
+from pipelines.publish.collections import embedder_for
 from schemas.search import Answer, Hit, SearchResult
 from sql import tables
 
@@ -22,16 +22,13 @@ def find(app: App, text: str, who: Reader, as_of: int | None, top: int) -> tuple
     library = SqlLibrary(app, who, as_of)
     if not library.collection or not library.release:
         return library, None
-    description = app.embedder().description
-    if description.fingerprint != library.embedder:
-        reason = f"the index was built with embedder {library.embedder}, the settings name {description.fingerprint}"
-        raise Misconfigured(Code.EMBEDDER_CHANGED, reason)
-    app.index().ensure(library.collection, description.dimension)
+    embedder = embedder_for(app, library.embedder)
+    app.index().ensure(library.collection, embedder.description.dimension)
     result = run(
         text,
         library=library,
         index=app.index(),
-        embedder=app.embedder(),
+        embedder=embedder,
         settings=app.settings.retrieve,
         top=top,
         llm=app.llm(),

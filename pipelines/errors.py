@@ -86,6 +86,7 @@ class Code(StrEnum):
     RELEASE_ROLLED_BACK = "release.rolled_back", "A rollback took this version back."
     RELEASE_READ_BACK = "release.read_back", "The index does not hold what was written."
     GATE_FAILED = "release.gate_failed", "Evaluation or leak scan stopped the release."
+    RELEASE_VACUUMED = "release.vacuumed", "The release was vacuumed: its rows are gone, and nobody can read at it."
     RELEASE_EMPTY = "release.empty", "Nothing is left to publish."
     # state
     STATE_MOVE = "state.move", "That change of state is not allowed."
@@ -93,6 +94,8 @@ class Code(StrEnum):
     UNKNOWN_SUBJECT = "subject.unknown", "No such document, version, chunk or source."
     QUARANTINED = "governance.quarantined", "A person put this into quarantine."
     FORGOTTEN = "governance.forgotten", "Erased on request; it may not come back."
+    ERASURE_INCOMPLETE = "governance.erasure_incomplete", "The read-back after an erasure still found something."
+    VAULT_UNKNOWN = "vault.unknown", "The vault holds no value for this token, or its key is another one."
     # systems
     INDEX_DOWN = "index.down", "The vector index does not answer."
     INDEX_REFUSED = "index.refused", "The vector index refused the request."

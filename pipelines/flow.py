@@ -12,6 +12,7 @@ from pipelines import lifecycle
 from pipelines.app import App
 from pipelines.errors import Code, Misconfigured
 from pipelines.layers import LAYERS
+from pipelines.publish.collections import live_embedder
 from pipelines.publish.publish import recover
 from pipelines.review.build import Built, build
 from pipelines.runner import Tally, run_layers
@@ -71,6 +72,7 @@ def sync(
     started = time.perf_counter()
     run = secrets.token_hex(8)
     with app.database.lock(f"sync-{app.kb}"):
+        live_embedder(app)  # a changed one is refused before hours of work, not after
         scans = scan_sources(app, run, source=source, glob=glob, full=full, confirm_deletions=confirm_deletions)
         if from_layer:
             reopen(app, from_layer, source)

@@ -163,7 +163,8 @@ def dedup(app: App, work: Work) -> Outcome:
 
 def mask(app: App, work: Work) -> Outcome:
     """From here on there is no raw personal data."""
-    from pipelines.mask import mask_version
+    from pipelines import vault
+    from pipelines.mask import mask_with_vault
 
     settings = app.settings.mask
     policy = work.source.mask
@@ -171,7 +172,7 @@ def mask(app: App, work: Work) -> Outcome:
     key = _key("facts/mask", print_)
     if not app.artifacts.exists(key):
         parsed = load(app, work.artifacts["parse"], Parsed)
-        masked = mask_version(
+        masked, sealed = mask_with_vault(
             title=parsed.document.title,
             uri=work.uri,
             metadata=parsed.document.metadata,
@@ -180,7 +181,9 @@ def mask(app: App, work: Work) -> Outcome:
             policy=policy,
             settings=settings,
             key=app.key,
+            vault_key=vault.vault_key(app),
         )
+        vault.keep(app, work.version, sealed)  # first: killed in between, the next run masks again
         _store(app, key, masked)
     masked = load(app, key, Masked)
 
@@ -249,8 +252,9 @@ def extract(app: App, work: Work) -> Outcome:
     calls = 0
     if not app.artifacts.exists(key):
         chunks = load(app, work.artifacts["mask"], Masked).chunks
-        calls = len(chunks) if llm else 0
+        before = llm.calls if llm else 0
         made = tuple(extract_chunk(one, llm=llm, settings=settings) for one in chunks)
+        calls = llm.calls - before if llm else 0
         _store(app, key, Extractions(extractions=made))
     made = load(app, key, Extractions).extractions
 

@@ -102,6 +102,11 @@ class LanguageModel(Protocol):
     @property
     def name(self) -> str: ...
 
+    @property
+    def calls(self) -> int:
+        """Requests sent so far; what the cache answers is none."""
+        ...
+
     def ask(self, task: str, instructions: str, text: str, reply: type[Reply]) -> Reply:
         """Raises Rejected(LLM_FAILED | LLM_BUDGET) when there is no usable answer, Transient when the server is away.
 
@@ -140,6 +145,10 @@ class VectorIndex(Protocol):
     def delete(self, collection: str, ids: Sequence[str]) -> None: ...
 
     def flush(self, collection: str) -> None: ...
+
+    def purge(self, collection: str) -> bool:
+        """Make the server drop deleted rows from its files. False where it cannot: copy the collection instead."""
+        ...
 
     def drop(self, collection: str) -> None: ...
 

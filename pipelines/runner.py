@@ -10,6 +10,7 @@ from sqlalchemy import select, update
 
 from pipelines import lifecycle
 from pipelines.app import App
+from pipelines.derived import working_on
 from pipelines.errors import Code, Conflict, Misconfigured, Rejected, SluiceError, Systemic, Transient
 from pipelines.layers import LAYERS, Layer, Work
 from schemas.facts import Rejection
@@ -92,7 +93,8 @@ def _load(app: App, versions: Sequence[str]) -> list[Work]:
 
 
 def _one(app: App, layer: Layer, work: Work, tally: Tally) -> None:
-    outcome = layer.run(app, work)
+    with working_on(work.version):
+        outcome = layer.run(app, work)
     app.checkpoint(f"{layer.name}.made")
     tally.parsed += outcome.parsed
     tally.ocr_pages += outcome.ocr_pages

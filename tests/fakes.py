@@ -94,6 +94,10 @@ class FakeLanguageModel:
         self.asked: list[tuple[str, str]] = []
         """(task, text) of every call."""
 
+    @property
+    def calls(self) -> int:
+        return len(self.asked)
+
     def ask(self, task: str, instructions: str, text: str, reply: type[Reply]) -> Reply:
         self.asked.append((task, text))
         if task not in self._answers:

@@ -75,6 +75,9 @@ class FakeIndex:
     def flush(self, collection: str) -> None:
         pass
 
+    def purge(self, collection: str) -> bool:
+        return True
+
     def drop(self, collection: str) -> None:
         self.rows.pop(collection, None)
 

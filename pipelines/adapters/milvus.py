@@ -151,6 +151,15 @@ class MilvusIndex:
         with self._writing():
             self._call(lambda client: client.flush(collection), collection)
 
+    def purge(self, collection: str) -> bool:
+        """Lite answers a compaction with success and does nothing (seen on 3.2.2)."""
+        self.flush(collection)
+        if self._lite:
+            return False
+        with self._writing():
+            self._call(lambda client: client.compact(collection), collection)
+        return True
+
     def drop(self, collection: str) -> None:
         with self._writing():
             self._call(lambda client: client.has_collection(collection) and client.drop_collection(collection))

@@ -35,10 +35,13 @@ class Vaulted(NamedTuple):
 class Masker:
     """One version's masking: what is found anywhere is known everywhere."""
 
-    def __init__(self, policy: Mapping[str, MaskOperator], settings: MaskSettings, key: bytes) -> None:
+    def __init__(
+        self, policy: Mapping[str, MaskOperator], settings: MaskSettings, key: bytes, vault_key: bytes = b""
+    ) -> None:
         self._policy = dict(policy)
         self._settings = settings
         self._key = key
+        self._vault_key = vault_key or key
         self._known: dict[str, str] = {}
         self._known_pattern: re.Pattern[str] | None = None
         self.vault: dict[str, Vaulted] = {}
@@ -89,7 +92,7 @@ class Masker:
         operator = self.operator(kind)
         new = replacement(kind, value, operator, self._key)
         if operator == "vault" and new not in self.vault:
-            self.vault[new] = Vaulted(new, kind, seal(value, self._key))
+            self.vault[new] = Vaulted(new, kind, seal(value, self._vault_key))
         return new
 
     def text(self, text: str, counts: Counter[str] | None = None) -> str:
@@ -185,9 +188,10 @@ def mask_with_vault(
     policy: Mapping[str, MaskOperator],
     settings: MaskSettings,
     key: bytes,
+    vault_key: bytes = b"",
 ) -> tuple[Masked, tuple[Vaulted, ...]]:
-    """As `mask_version`, with the sealed originals of types whose operator is `vault`."""
-    masker = Masker(policy, settings, key)
+    """As `mask_version`, with the originals of types whose operator is `vault`, sealed with `vault_key` (or `key`)."""
+    masker = Masker(policy, settings, key, vault_key)
     for text in _raw_texts(title, chunks):
         masker.learn(text)
     for name, value in metadata.items():

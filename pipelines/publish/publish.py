@@ -15,9 +15,11 @@ from pipelines import lifecycle
 from pipelines.errors import Code, Conflict, SluiceError
 from pipelines.layers import load
 from pipelines.publish import vectors
+from pipelines.publish.collections import Collection, written
+from pipelines.publish.index_rows import rows_of, verify, write_rows
 from pipelines.publish.rows import AUTHORITY, RowPlan, Wanted, plan_rows
 from schemas.chunk import Masked, MaskedChunk
-from schemas.index import FOREVER, IndexRow
+from schemas.index import FOREVER
 from sql import tables
 
 if TYPE_CHECKING:
@@ -43,10 +45,10 @@ def publish(app: "App", number: int, reason: str = "") -> Published:
         with app.database.read() as tx:
             if _release(tx, app.kb, number).state == "live":
                 return Published(number, live_release(tx, app.kb), seconds=time.perf_counter() - started)
-        collection = _collection(app)
-        embedded = _plan(app, number, reason)
+        targets = written(app)
+        embedded = _plan(app, number, reason, targets)
         app.checkpoint("publish.planned")
-        gate = _finish(app, number, collection)
+        gate = _finish(app, number, targets)
     return Published(number, number, embedded, gate, time.perf_counter() - started)
 
 
@@ -61,9 +63,9 @@ def recover(app: "App") -> list[int]:
         ).all()
     for row in rows:
         if row.state == "publishing":
-            _finish(app, row.number, _collection(app))
+            _finish(app, row.number, written(app))
         else:
-            _hygiene(app, row.number, _collection(app))
+            _hygiene(app, row.number, written(app))
     return [row.number for row in rows]
 
 
@@ -80,32 +82,15 @@ def _release(tx: Connection, kb: str, number: int) -> Any:
     return row
 
 
-def _collection(app: "App") -> str:
-    """The collection of the embedder in use; refuses an embedder that the live index was not built with."""
-    table = tables.knowledge_base
-    wanted = app.embedder().description
-    with app.database.write() as tx:
-        row = tx.execute(select(table).where(table.c.name == app.kb)).one()
-        if row.embedder and row.embedder != wanted.fingerprint:
-            reason = f"the live index was built with {row.embedder}, the settings name {wanted.fingerprint}"
-            raise Conflict(Code.EMBEDDER_CHANGED, f"{reason}: run `sluice reembed`")
-        name: str = row.collection or f"kb_{app.kb}__{wanted.fingerprint}"
-        if not row.embedder:
-            values = {"embedder": wanted.fingerprint, "collection": name}
-            tx.execute(update(table).where(table.c.name == app.kb).values(**values))
-    app.index().ensure(name, wanted.dimension)
-    return name
-
-
 # --- plan --------------------------------------------------------------------------------------------------------
 
 
-def _plan(app: "App", number: int, reason: str) -> int:
+def _plan(app: "App", number: int, reason: str, targets: list[Collection]) -> int:
     """One transaction: approved -> publishing, with the rows to open (invisible, born = number) and to close."""
     with app.database.read() as tx:
         items, plan = _planned(tx, app, number)
     contents = _contents(app, plan.open)
-    embedded = vectors.ensure(app, contents.values())
+    embedded = sum(vectors.ensure(app, contents.values(), one.embedder) for one in targets)
     with app.database.write() as tx:
         again = _planned(tx, app, number)
         if again != (items, plan):
@@ -235,89 +220,27 @@ def days(dated: str | None) -> int:
 # --- stage, verify, gate, switch, hygiene ------------------------------------------------------------------------
 
 
-def _finish(app: "App", number: int, collection: str) -> dict[str, Any]:
+def _finish(app: "App", number: int, targets: list[Collection]) -> dict[str, Any]:
     from pipelines.publish.gate import run_gate
 
-    opened = rows_of(app, number, "open")
     try:
-        with app.database.lock(f"index-{app.kb}", wait=True):
-            write_rows(app, collection, opened)
-        app.checkpoint("publish.staged")
-        _verify(app, collection, number, opened)
+        for one in targets:
+            with app.database.lock(f"index-{app.kb}", wait=True):
+                write_rows(app, one, rows_of(app, number, "open"))
+            app.checkpoint("publish.staged")
+            verify(app, one, rows_of(app, number, "open"), f"release {number}")
         app.checkpoint("publish.verified")
-        gate = run_gate(app, number, opened)
+        gate = run_gate(app, number, rows_of(app, number, "open"))
     except SluiceError as error:
         if error.code in (Code.RELEASE_READ_BACK, Code.GATE_FAILED):
-            abort(app, number, collection, error)
+            abort(app, number, targets, error)
         raise
     app.checkpoint("publish.gated")
     with app.database.write() as tx:
         _switch(tx, app, number, gate)
     app.checkpoint("publish.switched")
-    _hygiene(app, number, collection)
+    _hygiene(app, number, targets)
     return gate
-
-
-def rows_of(app: "App", number: int, operation: str) -> list[Any]:
-    """SQL rows of a release's list of rows to open or to close."""
-    row, listed = tables.chunk, tables.release_row
-    query = select(row).join(listed, listed.c.row == row.c.id)
-    where = (listed.c.kb == app.kb) & (listed.c.release == number) & (listed.c.operation == operation)
-    with app.database.read() as tx:
-        return list(tx.execute(query.where(where).order_by(row.c.id)).all())
-
-
-def write_rows(app: "App", collection: str, rows: list[Any]) -> None:
-    """Write SQL rows to the index from stored vectors, in bounded batches."""
-    from pipelines.retrieve.tokens import lexical_tokens
-
-    print_ = app.embedder().description.fingerprint
-    acl = _acl(app, sorted({row.document for row in rows}))
-    for start in range(0, len(rows), 500):
-        batch = rows[start : start + 500]
-        stored = vectors.read(app, [row.content_hash for row in batch], print_)
-        app.index().upsert(
-            collection,
-            [
-                IndexRow(
-                    id=row.id,
-                    born=row.born,
-                    died=row.died,
-                    document=row.document,
-                    source=row.source,
-                    authority=row.authority,
-                    kind=row.kind,
-                    language=row.language,
-                    dated=row.dated,
-                    acl=acl[row.document],
-                    lexical=lexical_tokens(f"{row.context}\n{row.text}"),
-                    vector=tuple(map(float, stored[row.content_hash])),
-                )
-                for row in batch
-            ],
-        )
-        app.checkpoint("index.batch")
-
-
-def _acl(app: "App", documents: list[str]) -> dict[str, int]:
-    d = tables.document
-    found: dict[str, int] = {}
-    with app.database.read() as tx:
-        for start in range(0, len(documents), 500):
-            query = select(d.c.id, d.c.acl).where(d.c.id.in_(documents[start : start + 500]))
-            found.update(tx.execute(query).all())
-    return found
-
-
-def _verify(app: "App", collection: str, number: int, opened: list[Any]) -> None:
-    """Read the rows back by key, strongly consistent."""
-    for start in range(0, len(opened), 500):
-        batch = opened[start : start + 500]
-        held = {row.id: row.born for row in app.index().fetch(collection, [row.id for row in batch])}
-        if missing := [row.id for row in batch if held.get(row.id) != number]:
-            raise SluiceError(
-                Code.RELEASE_READ_BACK, f"{len(missing)} rows of release {number} are not in the index: {missing[:3]}"
-            )
 
 
 def _switch(tx: Connection, app: "App", number: int, gate: dict[str, Any]) -> None:
@@ -374,22 +297,24 @@ def settle_versions(tx: Connection, app: "App", before: int, after: int, reason:
             lifecycle.move_version(tx, left, "published", after_state, app.actor, reason)
 
 
-def _hygiene(app: "App", number: int, collection: str) -> None:
+def _hygiene(app: "App", number: int, targets: list[Collection]) -> None:
     """Tell the index which rows are closed, so that it stops offering them. Readers never depend on it."""
-    closed = rows_of(app, number, "close")
-    with app.database.lock(f"index-{app.kb}", wait=True):
-        write_rows(app, collection, closed)
+    for one in targets:
+        if one.state == "live":  # the filling of another compares all intervals before it switches
+            with app.database.lock(f"index-{app.kb}", wait=True):
+                write_rows(app, one, rows_of(app, number, "close"))
     app.checkpoint("hygiene.closed")
     where = (tables.release.c.kb == app.kb) & (tables.release.c.number == number)
     with app.database.write() as tx:
         tx.execute(update(tables.release).where(where).values(hygiene=True))
 
 
-def abort(app: "App", number: int, collection: str, error: SluiceError) -> None:
+def abort(app: "App", number: int, targets: list[Collection], error: SluiceError) -> None:
     """Take back a publication that may not go live: out of the index by the ids that SQL knows, then out of SQL."""
-    opened = rows_of(app, number, "open")
+    opened = [row.id for row in rows_of(app, number, "open")]
     with app.database.lock(f"index-{app.kb}", wait=True):
-        app.index().delete(collection, [row.id for row in opened])
+        for one in targets:
+            app.index().delete(one.name, opened)
     listed, shown, row = tables.release_row, tables.document_release, tables.chunk
     with app.database.write() as tx:
         tx.execute(delete(row).where(row.c.kb == app.kb, row.c.born == number))

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select
 
 from pipelines import lifecycle
-from pipelines.publish.publish import recover, write_rows
+from pipelines.publish.collections import Collection, collections
+from pipelines.publish.index_rows import write_rows
+from pipelines.publish.publish import recover
 from sql import tables
 
 if TYPE_CHECKING:
@@ -18,14 +20,14 @@ def reconcile(app: "App", *, repair: bool) -> dict[str, Any]:
         if repair:
             recover(app)
         with app.database.read() as tx:
-            kb = tx.execute(select(tables.knowledge_base).where(tables.knowledge_base.c.name == app.kb)).one()
-        if not kb.collection:
+            live = [one for one in collections(tx, app.kb) if one.state == "live"]
+        if not live:
             return {"schema": "sluice.reconcile/1", "checked": 0, "faults": [], "repaired": 0}
-        app.index().ensure(kb.collection, app.embedder().description.dimension)
+        app.index().ensure(live[0].name, live[0].dimension)
         want = _expected(app)
-        have = {one.id: one for one in app.index().states(kb.collection)}
+        have = {one.id: one for one in app.index().states(live[0].name)}
         faults = _faults(want, have)
-        repaired = _repair(app, kb.collection, want, faults) if repair and faults else 0
+        repaired = _repair(app, live[0], want, faults) if repair and faults else 0
     return {"schema": "sluice.reconcile/1", "checked": len(want), "faults": faults, "repaired": repaired}
 
 
@@ -47,14 +49,14 @@ def _faults(want: dict[str, Any], have: dict[str, Any]) -> list[dict[str, str]]:
     return faults
 
 
-def _repair(app: "App", collection: str, want: dict[str, Any], faults: list[dict[str, str]]) -> int:
+def _repair(app: "App", collection: Collection, want: dict[str, Any], faults: list[dict[str, str]]) -> int:
     orphans = [one["subject"] for one in faults if one["kind"] == "orphan"]
     others = [want[one["subject"]] for one in faults if one["kind"] != "orphan"]
     with app.database.lock(f"index-{app.kb}", wait=True):
         if orphans:
-            app.index().delete(collection, orphans)
+            app.index().delete(collection.name, orphans)
         write_rows(app, collection, others)
-        app.index().flush(collection)
+        app.index().flush(collection.name)
     with app.database.write() as tx:
         kinds = sorted({one["kind"] for one in faults})
         lifecycle.record(tx, app.kb, app.actor, "reconcile", "kb", app.kb, "repair", faults=len(faults), kinds=kinds)

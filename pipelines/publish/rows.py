@@ -87,16 +87,17 @@ def _linked(tx: Connection, documents: Iterable[str]) -> set[str]:
     vc, v, link = tables.version_chunk, tables.version, tables.duplicate_link
     found, frontier = set(documents), set(documents)
     while frontier:
-        chunks = _ids(tx, select(vc.c.chunk).join(v, v.c.id == vc.c.version), v.c.document, frontier)
-        twins = _ids(tx, select(link.c.b).where(link.c.drop.is_(True)), link.c.a, chunks)
-        twins |= _ids(tx, select(link.c.a).where(link.c.drop.is_(True)), link.c.b, chunks)
-        homes = _ids(tx, select(v.c.document).join(vc, v.c.id == vc.c.version), vc.c.chunk, twins)
+        chunks = select_in(tx, select(vc.c.chunk).join(v, v.c.id == vc.c.version), v.c.document, frontier)
+        twins = select_in(tx, select(link.c.b).where(link.c.drop.is_(True)), link.c.a, chunks)
+        twins |= select_in(tx, select(link.c.a).where(link.c.drop.is_(True)), link.c.b, chunks)
+        homes = select_in(tx, select(v.c.document).join(vc, v.c.id == vc.c.version), vc.c.chunk, twins)
         frontier = homes - found
         found |= frontier
     return found
 
 
-def _ids(tx: Connection, query: Any, column: Any, values: Iterable[str]) -> set[str]:
+def select_in(tx: Connection, query: Any, column: Any, values: Iterable[str]) -> set[str]:
+    """First column of the query, restricted to these values of a column, in bounded parts."""
     wanted = list(values)
     result: set[str] = set()
     for start in range(0, len(wanted), 500):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import select
 
+from pipelines.publish.collections import embedder_for, live_embedder
 from schemas.chunk import MaskedChunk
 from sql import tables
 
@@ -16,23 +17,25 @@ if TYPE_CHECKING:
 BATCH = 256
 
 
-def ensure(app: "App", chunks: Iterable[MaskedChunk]) -> int:
-    """Embed what has no vector yet; returns how many chunks were embedded. Killed in between, nothing is done twice
-    but the batch it was in."""
+def ensure(app: "App", chunks: Iterable[MaskedChunk], embedder: str = "") -> int:
+    """Embed what has no vector of this embedder ('': the live index's) yet; returns how many chunks were embedded.
+    Killed in between, nothing is done twice but the batch it was in."""
+    model = embedder_for(app, embedder) if embedder else live_embedder(app)
+    print_ = model.description.fingerprint
     embedded = 0
     for batch in _batches(chunks, BATCH):
         hashes = {one.content_hash: one for one in batch}
-        print_ = app.embedder().description.fingerprint
         missing = [hashes[one] for one in hashes if one not in _known(app, list(hashes), print_)]
         if not missing:
             continue
-        made = app.embedder().embed(missing)
+        made = model.embed(missing)
         rows = [
             {"content_hash": one.content_hash, "embedder": print_, "data": np.asarray(row, "<f4").tobytes()}
             for one, row in zip(missing, made, strict=True)
         ]
         with app.database.write() as tx:
             tx.execute(tables.insert_ignore(tables.vector), rows)
+        app.checkpoint("vectors.stored")
         embedded += len(missing)
     return embedded
 
