@@ -41,6 +41,8 @@ class App:
     llm: Callable[[], LanguageModel | None]
     clock: Clock
     embedders: Mapping[str, Callable[[], Embedder]] = field(default_factory=dict)
-    """All others by name: of the live index before a change of model, or of the one to come."""
+    """More that the settings name: of the live index before a change of model, or of the one to come."""
+    bundled: Mapping[str, Callable[[], Embedder]] = field(default_factory=dict)
+    """Those that need no settings: a re-embedding may name them."""
     checkpoint: Callable[[str], None] = _nothing
     """Called between any two writes with the name of the place; tests kill the process there."""

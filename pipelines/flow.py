@@ -72,7 +72,6 @@ def sync(
     started = time.perf_counter()
     run = secrets.token_hex(8)
     with app.database.lock(f"sync-{app.kb}"):
-        live_embedder(app)  # a changed one is refused before hours of work, not after
         scans = scan_sources(app, run, source=source, glob=glob, full=full, confirm_deletions=confirm_deletions)
         if from_layer:
             reopen(app, from_layer, source)
@@ -96,6 +95,7 @@ def scan_sources(
     app: App, run: str, *, source: str | None, glob: str | None, full: bool, confirm_deletions: bool
 ) -> list[Scan]:
     """One source after the other; a source that is gone or trips its breaker stops nothing else."""
+    live_embedder(app)  # a changed one is refused before hours of work, not after
     listed = app.sources().sources
     if source is not None:
         listed = tuple(one for one in listed if one.name == source)

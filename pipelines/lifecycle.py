@@ -5,7 +5,7 @@ import json
 import time
 from typing import Any
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, func, or_, select, update
 
 from pipelines.errors import Code, Conflict
 from sql import tables
@@ -113,3 +113,10 @@ def verify_audit(tx: Connection) -> tuple[int, int | None]:
         previous, expected = row["hash"], expected + 1
     total = tx.execute(select(func.count()).select_from(tables.audit)).scalar_one()
     return total, None
+
+
+def tombstones(tx: Connection, kb: str, *kinds: str) -> set[str]:
+    """Subjects of these kinds that were erased and may not come back."""
+    table = tables.tombstone
+    where = (table.c.kb == kb) & or_(*(table.c.kind == kind for kind in kinds))
+    return set(tx.execute(select(table.c.subject).where(where)).scalars())

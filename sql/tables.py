@@ -356,7 +356,16 @@ index_collection = _table(
     Column("embedder", String(32), nullable=False),
     Column("dimension", Integer, nullable=False),
     Column("state", String(16), nullable=False),
+    # A re-embedding names its embedder ('' elsewhere); `setting` is the one that the settings named then.
+    Column("named", String(64), nullable=False, default=""),
+    Column("setting", String(32), nullable=False, default=""),
     Column("created", Double, nullable=False),
+)
+unsettled = _table(
+    # Documents whose open rows no longer fit what readers should see: the next publication takes them along.
+    "unsettled",
+    Column("kb", String(64), primary_key=True),
+    Column("document", String(32), primary_key=True),
 )
 erasure = _table(
     "erasure",

@@ -3,6 +3,7 @@
 SQL says which embedder each was built with; a collection and its embedder always travel together.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -34,16 +35,28 @@ def collections(tx: Connection, kb: str) -> list[Collection]:
 
 
 def embedder_for(app: "App", fingerprint: str) -> Embedder:
-    """The wired embedder of this fingerprint ('': the first). Raises Misconfigured(EMBEDDER_CHANGED)."""
+    """The embedder of this fingerprint ('': the one that the settings name first): one that the settings name, or
+    the bundled one that a re-embedding named while the settings were as they are now.
+
+    Raises Misconfigured(EMBEDDER_CHANGED).
+    """
     first = app.embedder()
     if fingerprint in ("", first.description.fingerprint):
         return first
-    for make in app.embedders.values():
+    for make in (*app.embedders.values(), *_adopted(app, fingerprint, first.description.fingerprint)):
         other = make()
         if other.description.fingerprint == fingerprint:
             return other
     reason = f"the live index was built with {fingerprint}, the settings name {first.description.fingerprint}"
     raise Misconfigured(Code.EMBEDDER_CHANGED, f"{reason}: run `sluice reembed`, or set the old one back")
+
+
+def _adopted(app: "App", fingerprint: str, setting: str) -> list[Callable[[], Embedder]]:
+    table = tables.index_collection
+    where = (table.c.kb == app.kb) & (table.c.embedder == fingerprint) & (table.c.setting == setting)
+    with app.database.read() as tx:
+        names = tx.execute(select(table.c.named).where(where)).scalars().all()
+    return [app.bundled[name] for name in names if name in app.bundled]
 
 
 def live_embedder(app: "App") -> Embedder:
@@ -69,9 +82,11 @@ def live_collection(app: "App") -> Collection:
     return Collection(name, embedder.fingerprint, embedder.dimension, "live")
 
 
-def add(tx: Connection, app: "App", one: Collection) -> None:
+def add(tx: Connection, app: "App", one: Collection, named: str = "", setting: str = "") -> None:
+    """Doing it twice is harmless."""
     values = {"kb": app.kb, "name": one.name, "embedder": one.embedder, "dimension": one.dimension}
-    tx.execute(tables.insert_ignore(tables.index_collection), {**values, "state": one.state, "created": app.clock()})
+    values |= {"state": one.state, "named": named, "setting": setting, "created": app.clock()}
+    tx.execute(tables.insert_ignore(tables.index_collection), values)
 
 
 def written(app: "App") -> list[Collection]:

@@ -262,6 +262,9 @@ def _switch(tx: Connection, app: "App", number: int, gate: dict[str, Any]) -> No
         .where(shown.c.document.in_(documents), shown.c.died == FOREVER, shown.c.born < number)
         .values(died=number)
     )
+    tx.execute(
+        delete(tables.unsettled).where(tables.unsettled.c.kb == app.kb, tables.unsettled.c.document.in_(documents))
+    )
     if base:
         before = tx.execute(
             select(release.c.state).where(release.c.kb == app.kb, release.c.number == base)

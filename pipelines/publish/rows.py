@@ -60,8 +60,8 @@ def plan_rows(tx: Connection, app: "App", live: int, items: Mapping[str, str | N
     targets: dict[str, str | None] = {**visible_versions(tx, app.kb, live)}
     rolled_back = _strayed(tx, app.kb, live)
     targets.update(items)
-    changed = set(items) | rolled_back
-    affected = _linked(tx, changed)
+    changed = set(items) | rolled_back | _unsettled(tx, app.kb)
+    affected = linked(tx, changed)
     wanted = _wanted(tx, {one: version for one in affected if (version := targets.get(one))})
     open_rows = _open_rows(tx, affected)
     have = {(row.chunk, row.content_hash) for row in open_rows}
@@ -82,7 +82,12 @@ def _strayed(tx: Connection, kb: str, live: int) -> set[str]:
     return strayed | set(tx.execute(select(row.c.document).where(row.c.kb == kb, shifted).distinct()).scalars())
 
 
-def _linked(tx: Connection, documents: Iterable[str]) -> set[str]:
+def _unsettled(tx: Connection, kb: str) -> set[str]:
+    table = tables.unsettled
+    return set(tx.execute(select(table.c.document).where(table.c.kb == kb)).scalars())
+
+
+def linked(tx: Connection, documents: Iterable[str]) -> set[str]:
     """The documents, and all that a chain of drop links ties to them: a duplicate shows again when its twin goes."""
     vc, v, link = tables.version_chunk, tables.version, tables.duplicate_link
     found, frontier = set(documents), set(documents)

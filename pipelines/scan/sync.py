@@ -10,9 +10,9 @@ from sqlalchemy import Connection, func, select, update
 
 from pipelines import ids, lifecycle
 from pipelines.app import App
-from pipelines.errors import Code, SluiceError
+from pipelines.errors import Code, Conflict, SluiceError
 from pipelines.scan.plan import BreakerTrip, Found, Known, Plan, breaker, hash_stream, plan
-from schemas.source import Source
+from schemas.source import Source, SourceFile
 from sql import tables
 
 
@@ -59,6 +59,11 @@ def register(app: App, source: Source) -> None:
 def scan(app: App, source: Source, run: str, *, full: bool, confirm: bool, glob: str | None = None) -> Scan:
     """List, compare, store new content in the raw zone, write the registry. Removals stop at the breaker."""
     result = Scan(source=source.name)
+    with app.database.read() as tx:
+        erased = {kind: lifecycle.tombstones(tx, app.kb, kind) for kind in ("source", "place", "content")}
+    if source.name in erased["source"]:
+        result.error = Conflict(Code.FORGOTTEN, "the whole source was erased on request")
+        return result
     register(app, source)
     reader = app.reader(source)
     known = _known(app, source.name)
@@ -71,12 +76,13 @@ def scan(app: App, source: Source, run: str, *, full: bool, confirm: bool, glob:
             result.trip = BreakerTrip(source=source.name, kind=kind, would_remove=len(known), reason=error.reason)
         return result
     result.problems = [(one[0], one[1], one[2]) for one in getattr(reader, "problems", ())]
+    listed = _without_erased(app, source, listed, erased["place"], result)
     if glob is not None:
         listed = [one for one in listed if fnmatch(one.uri, glob)]
         known = {uri: one for uri, one in known.items() if fnmatch(uri, glob)}
 
     def keep(uri: str) -> str:
-        return _store(app, reader, uri, result)
+        return _store(app, reader, uri, erased["content"], result)
 
     made = plan(_forced(known) if full else known, listed, keep, [uri for uri, _, _ in result.problems])
     result.plan = made
@@ -102,12 +108,29 @@ def _known(app: App, source: str) -> dict[str, Known]:
         return {uri: Known(document=id_, token=token, sha256=sha) for uri, id_, token, sha in tx.execute(query)}
 
 
-def _store(app: App, reader: Any, uri: str, result: Scan) -> str:
-    """Stream one file into the raw zone and return its SHA-256; '' when it cannot be read."""
+def _without_erased(
+    app: App, source: Source, listed: list[SourceFile], places: set[str], result: Scan
+) -> list[SourceFile]:
+    """Files whose documents were erased are not opened. They are named by their ids: a file's name is content too."""
+    kept = []
+    for one in listed if places else ():
+        place = ids.document_id(app.kb, source.name, one.uri)
+        if place in places:
+            result.problems.append((place, Code.FORGOTTEN, "erased on request; delete it at its source"))
+        else:
+            kept.append(one)
+    return kept if places else listed
+
+
+def _store(app: App, reader: Any, uri: str, erased: set[str], result: Scan) -> str:
+    """Stream one file into the raw zone and return its SHA-256; '' when it cannot be read or was erased."""
     try:
         with reader.open(uri) as stream, tempfile.NamedTemporaryFile(prefix="sluice-") as copy:
             sha = hash_stream(stream, copy)
             copy.flush()
+            if sha in erased:
+                result.problems.append((uri, Code.FORGOTTEN, "this content was erased on request"))
+                return ""
             app.artifacts.put_file(f"raw/file/{sha}", Path(copy.name))
             return sha
     except SluiceError as error:
