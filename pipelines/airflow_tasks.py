@@ -176,6 +176,37 @@ def govern(
     return {"chunks": used.chunks, "queries": used.queries, "users": used.users}
 
 
+def impact(kind: Kind, subject: str, reason: str) -> str:
+    """What a person sees before something is erased, as Markdown. Raises Conflict(UNKNOWN_SUBJECT)."""
+    from pipelines.review import quarantine as acts
+
+    app = _wired(POLICY)
+    with app.database.read() as tx:
+        acts.check_known(tx, app.kb, kind, subject)
+        used = acts.impact(tx, app.kb, kind, subject)
+    counts = f"{used.chunks} chunks, used by {used.queries} questions of {used.users} people"
+    return f"{kind} `{subject}`: {counts}.\n\nReason: {reason}\n\nThis cannot be undone."
+
+
+def forget(kind: Any, subject: str, reason: str, answer: Mapping[str, Any]) -> dict[str, int] | None:
+    """Erase if that was the answer, under the name of who gave it; returns what went, in numbers."""
+    from pipelines.publish.forget import forget as act
+
+    if answer["chosen_options"][0] != "Erase":
+        return None
+    who = str((answer.get("responded_by_user") or {}).get("id") or "nobody")
+    deleted: dict[str, int] = act(_wired(who), kind, subject, reason)["certificate"]["deleted"]
+    return deleted
+
+
+def reembed(embedder: str, reason: str, actor: str) -> dict[str, int]:
+    """Change the embedder; returns rows written and texts embedded."""
+    from pipelines.publish.reembed import reembed as act
+
+    done = act(_wired(actor), embedder, reason)
+    return {"rows": done["rows"], "embedded": done["calls"]["embed"]}
+
+
 def reconcile(repair: bool, actor: str) -> dict[str, int]:
     """Compare SQL and index. Raises Systemic when there are faults that nobody repaired."""
     from pipelines.publish.reconcile import reconcile as act

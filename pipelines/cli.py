@@ -9,6 +9,7 @@ import typer
 
 from pipelines.cli_ask import app as ask_app
 from pipelines.cli_eval import app as eval_app
+from pipelines.cli_keep import app as keep_app
 from pipelines.cli_output import emit
 from pipelines.cli_try import app as try_app
 from pipelines.errors import Code, SluiceError
@@ -21,6 +22,7 @@ app.add_typer(release_app, name="release")
 app.add_typer(try_app, name="try")
 app.add_typer(ask_app)
 app.add_typer(eval_app)
+app.add_typer(keep_app)
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 Reason = Annotated[str, typer.Option("--reason", help="Why; kept in the audit.")]

@@ -1,6 +1,7 @@
 """Evaluate a release, alone or against another, and keep the report."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, select
@@ -11,6 +12,7 @@ from pipelines.evaluate.library import EvaluationLibrary, PreviewLibrary
 from pipelines.evaluate.metrics import means, tables_by_tag
 from pipelines.evaluate.run import questions_of, run
 from pipelines.library import Reader
+from pipelines.publish.collections import embedder_for
 from pipelines.retrieve.settings import RetrieveSettings
 from schemas.evaluation import GatePolicy, GateVerdict, QuestionScore
 from sql import tables
@@ -74,6 +76,32 @@ def evaluate_preview(app: "App", number: int, live: int) -> dict[str, Any] | Non
     return report
 
 
+def evaluate_collection(app: "App", collection: str, embedder: str) -> dict[str, Any] | None:
+    """The live release as another collection with another embedder answers it, against the live collection, on the sets
+    of sources.yaml; None without sets or before the first release."""
+    sets = app.sources().evaluation.sets if app.settings.sources.exists() else ()
+    questions = questions_of(app, sets)
+    live = EvaluationLibrary(app, None)
+    if not questions or not live.release:
+        return None
+    number, policy, settings = live.release, policy_of(app), app.settings.retrieve
+
+    def other(reader: Reader | None) -> EvaluationLibrary:
+        library = EvaluationLibrary(app, reader, number)
+        library.collection, library.embedder = collection, embedder
+        return library
+
+    candidate = run(app, questions, other, settings, _time(app, number))
+    baseline: list[QuestionScore] = []
+    with suppress(Misconfigured):  # the old embedder may be wired nowhere any more
+        baseline = run(app, questions, _published(app, number), settings, _time(app, number))
+    report = report_of(
+        ", ".join(sets), number, number, baseline, candidate, _verdict(baseline, candidate, policy, live), policy
+    )
+    keep(app, report)
+    return report
+
+
 def policy_of(app: "App") -> GatePolicy:
     return app.sources().evaluation.gate if app.settings.sources.exists() else GatePolicy()
 
@@ -98,10 +126,7 @@ def changed(settings: RetrieveSettings, changes: Sequence[str]) -> RetrieveSetti
 def _check(app: "App", library: EvaluationLibrary) -> None:
     if not library.release:
         raise Conflict(Code.RELEASE_UNKNOWN, "nothing is published yet, so there is nothing to evaluate")
-    description = app.embedder().description
-    if description.fingerprint != library.embedder:
-        raise Misconfigured(Code.EMBEDDER_CHANGED, f"the index was built with {library.embedder}")
-    app.index().ensure(library.collection, description.dimension)
+    app.index().ensure(library.collection, embedder_for(app, library.embedder).description.dimension)
 
 
 def _published(app: "App", number: int) -> Any:

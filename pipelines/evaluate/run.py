@@ -46,6 +46,7 @@ def run(
     at: float,
 ) -> list[QuestionScore]:
     """One score a question, in order. No model takes part and the clock stands at `at`: same release, same scores."""
+    from pipelines.publish.collections import embedder_for
     from pipelines.retrieve.answer import answer
     from pipelines.retrieve.search import search
 
@@ -59,7 +60,7 @@ def run(
             question.question,
             library=library,
             index=app.index(),
-            embedder=app.embedder(),
+            embedder=embedder_for(app, library.embedder),
             settings=settings,
             top=TOP,
             history=question.history,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from sqlalchemy import Connection, delete, func, select, update
 
 from pipelines import lifecycle
-from pipelines.errors import Code, SluiceError
+from pipelines.errors import Code, Conflict, SluiceError
 from pipelines.publish.belongings import Belongings, belongings, delete_in, drop_facts, drop_rows, parts
 from pipelines.publish.collections import collections
 from pipelines.publish.publish import live_release, recover
@@ -107,6 +107,8 @@ def _scope(tx: Connection, app: "App", kind: Kind, subject: str) -> tuple[list[s
     d, v = tables.document, tables.version
     if kind == "version":
         return [], [subject]
+    if kind not in ("document", "source"):
+        raise Conflict(Code.UNKNOWN_SUBJECT, f"a {kind} cannot be erased by itself; name its version or document")
     column = d.c.id if kind == "document" else d.c.source
     documents = sorted(tx.execute(select(d.c.id).where(d.c.kb == app.kb, column == subject)).scalars())
     return documents, sorted(select_in(tx, select(v.c.id), v.c.document, documents))

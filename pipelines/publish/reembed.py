@@ -154,7 +154,9 @@ def _masked(row: Any) -> MaskedChunk:
 
 
 def _gate(app: "App", target: Collection) -> dict[str, Any]:
-    """Counts must agree. Raises SluiceError(GATE_FAILED)."""
+    """Counts agree, and the questions of sources.yaml are not answered worse; else SluiceError(GATE_FAILED)."""
+    from pipelines.evaluate.evaluate import evaluate_collection
+
     with app.database.read() as tx:
         want = tx.execute(
             select(func.count()).select_from(tables.chunk).where(tables.chunk.c.kb == app.kb)
@@ -162,7 +164,11 @@ def _gate(app: "App", target: Collection) -> dict[str, Any]:
     have = sum(1 for _ in app.index().states(target.name))
     if want != have:
         raise SluiceError(Code.GATE_FAILED, f"{target.name} holds {have} rows, SQL {want}")
-    return {"verdict": "pass", "rows": have}
+    report = evaluate_collection(app, target.name, target.embedder)
+    if report and report["gate"]["verdict"] == "block":
+        raise SluiceError(Code.GATE_FAILED, f"{target.name}: {'; '.join(report['gate']['reasons'][:5])}")
+    compared = {key: report[key] for key in ("set", "metrics", "baseline", "interval")} if report else {}
+    return {"verdict": report["gate"]["verdict"] if report else "pass", "rows": have, **compared}
 
 
 def switch(app: "App", target: Collection, reason: str, gate: dict[str, Any] | None = None) -> None:

