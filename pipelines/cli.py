@@ -11,6 +11,7 @@ from pipelines.cli_ask import app as ask_app
 from pipelines.cli_eval import app as eval_app
 from pipelines.cli_keep import app as keep_app
 from pipelines.cli_output import emit
+from pipelines.cli_progress import progress
 from pipelines.cli_try import app as try_app
 from pipelines.errors import Code, SluiceError
 
@@ -366,7 +367,8 @@ def down(json_: Json = False) -> None:
 def main() -> None:
     """Entry point: our errors become one line with their code and exit 1."""
     try:
-        app()
+        with progress():
+            app()
     except SluiceError as error:
         sys.stderr.write(f"{error.code.value}: {error.reason}\n")
         raise SystemExit(1) from error

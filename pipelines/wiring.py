@@ -90,7 +90,9 @@ def wire(settings: Settings | None = None, *, actor: str = "", checkpoint: Calla
 
 
 def _log_to_standard_error() -> None:
-    """One JSON line for each event; standard output belongs to results."""
+    """One JSON line for each event; standard output belongs to results. An entry point may have chosen another form."""
+    if structlog.is_configured():
+        return
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,

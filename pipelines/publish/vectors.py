@@ -5,6 +5,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import structlog
 from sqlalchemy import select
 
 from pipelines.publish.collections import embedder_for, live_embedder
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from pipelines.app import App
 
 BATCH = 256
+log = structlog.get_logger()
 
 
 def ensure(app: "App", chunks: Iterable[MaskedChunk], embedder: str = "") -> int:
@@ -37,6 +39,7 @@ def ensure(app: "App", chunks: Iterable[MaskedChunk], embedder: str = "") -> int
             tx.execute(tables.insert_ignore(tables.vector), rows)
         app.checkpoint("vectors.stored")
         embedded += len(missing)
+        log.info("embedded", chunks=len(missing))
     return embedded
 
 
