@@ -272,7 +272,7 @@ def extract(app: App, work: Work) -> Outcome:
 
 
 PARSE = Layer("parse", "1", parse)
-DEDUP = Layer("dedup", "1", dedup)
+DEDUP = Layer("dedup", "2", dedup)
 MASK = Layer("mask", "1", mask)
 SCORE = Layer("score", "1", score)
 EXTRACT = Layer("extract", "1", extract)

@@ -21,5 +21,8 @@ class DedupSettings(Record):
     drop_jaccard: float = Field(default=0.90, ge=0, le=1)
     """Near texts are dropped only above this: between the two bars lie other cities' clauses and older versions."""
     drop_containment: float = Field(default=0.97, ge=0, le=1)
+    template_jaccard: float = Field(default=0.60, ge=0, le=1)
+    template_facts: int = Field(default=5, ge=1)
+    """Texts below that overlap in which so many numbers and codes are replaced are two fillings of one form."""
     max_candidates: int = Field(default=64, ge=1)
     """Compared per chunk, most shared bands first: keeps families of templates from exploding."""

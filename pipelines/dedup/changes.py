@@ -1,0 +1,242 @@
+"""What differs between two texts, region by region: a number, a negation or another name weighs more than a word."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from pipelines.dedup.marks import EVERYDAY
+from pipelines.dedup.opposites import opposed
+from pipelines.dedup.surnames import SURNAMES, UNMISTAKABLE
+from pipelines.dedup.tokens import COMPANY, Slot, Token
+from schemas.facts import Change
+
+_NAMES = frozenset(("organisation", "name"))
+_FACTS: tuple[Slot, ...] = ("date", "amount", "number", "code", "negation", "modal")
+_SLIDE = 40
+"""Tokens that an insertion may be moved by to find the sentence it is: a diff cuts `A. B. |A. C.|` anywhere alike."""
+_REACH = 3
+"""Words between a part of a company's name and the word that says it is a company."""
+_LONG_WORD = 8
+_LONG_NAME = 5
+"""Latin and Chinese letters from which a name that lost or doubled one is a scanning fault and not another name."""
+_PLACE = re.compile(
+    "[省市县区州国]$|^(?:北京|上海|天津|重庆|河北|山西|辽宁|吉林|黑龙江|江苏|浙江|安徽|福建|江西|山东|河南|湖北|湖南|广东|海南|四川"
+    "|贵州|云南|陕西|甘肃|青海|台湾|内蒙古|广西|西藏|宁夏|新疆|香港|澳门|日本|印度|德意志|法兰西|意大利|俄罗斯|加拿大|澳大利亚)$"
+)
+"""Places beyond doubt: jieba's dictionary also calls `方法` and `城市` places."""
+_PREFIX = re.compile(r"(?:un|non-?|in|im|ir|il|dis)$")
+_NUMERALS = re.compile("[〇零一二两三四五六七八九十百千万亿壹贰叁肆伍陆柒捌玖拾佰仟半]")
+_NEGATIONS = re.compile("[不未无非没勿莫禁否仅]")
+_MODALS = re.compile("[应可须宜必能得需准许]+")
+
+
+class Region(NamedTuple):
+    """Words `i:j` of one text stand where the other has `k:m`."""
+
+    i: int
+    j: int
+    k: int
+    m: int
+
+
+def changes(a: Sequence[Token], b: Sequence[Token]) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
+    """Differing regions in order with offsets of the raw texts; and of them, whole added sentences or lines."""
+    regions = _regions(a, b)
+    found: list[Change] = []
+    added: list[Change] = []
+    for at, region in enumerate(regions):
+        before = regions[at - 1] if at else Region(0, 0, 0, 0)
+        after = regions[at + 1] if at + 1 < len(regions) else Region(len(a), len(a), len(b), len(b))
+        moved = _as_sentences(a, b, region, before, after)
+        found.append(_change("text" if moved else _slot(a, b, region), a, b, moved or region))
+        if moved:
+            added.append(found[-1])
+    return tuple(found), tuple(added)
+
+
+def _regions(a: Sequence[Token], b: Sequence[Token]) -> list[Region]:
+    from rapidfuzz.distance import Levenshtein
+
+    regions: list[Region] = []
+    for op in Levenshtein.opcodes([t.key for t in a], [t.key for t in b]):
+        if op.tag == "equal":
+            continue
+        if regions and regions[-1].j == op.src_start and regions[-1].m == op.dest_start:
+            regions[-1] = Region(regions[-1].i, op.src_end, regions[-1].k, op.dest_end)
+        else:
+            regions.append(Region(op.src_start, op.src_end, op.dest_start, op.dest_end))
+    return regions
+
+
+def _as_sentences(
+    a: Sequence[Token], b: Sequence[Token], region: Region, before: Region, after: Region
+) -> Region | None:
+    """An insertion, moved to where it is whole sentences or lines; None where it is a part, or bare numbers inside."""
+    i, j, k, m = region
+    if i == j:
+        step = _step(b, (k, m), (before.m, after.k), a, i)
+    elif k == m:
+        step = _step(a, (i, j), (before.j, after.i), b, k)
+    else:
+        return None
+    if step is None:
+        return None
+    moved = Region(i + step, j + step, k + step, m + step)
+    words = a[moved.i : moved.j] or b[moved.k : moved.m]
+    inside = moved.i > 0 and moved.j < len(a) and moved.k > 0 and moved.m < len(b)
+    return None if inside and all(word.kind in _FACTS for word in words) else moved
+
+
+def _step(
+    tokens: Sequence[Token], insertion: tuple[int, int], room: tuple[int, int], shorter: Sequence[Token], at: int
+) -> int | None:
+    """How far an insertion has to move inside its room to stand between two sentences of both texts."""
+    (start, end), (low, high) = insertion, room
+
+    def whole(step: int) -> bool:
+        between = at + step < len(shorter) and shorter[at + step].opens
+        ends = end + step == len(tokens) or tokens[end + step].opens
+        return ends and (tokens[start + step].opens or between)
+
+    if whole(0):
+        return 0
+    for step in range(1, min(_SLIDE, start - low) + 1):
+        if tokens[start - step].key != tokens[end - step].key:
+            break
+        if whole(-step):
+            return -step
+    for step in range(1, min(_SLIDE, high - end) + 1):
+        if tokens[start + step - 1].key != tokens[end + step - 1].key:
+            break
+        if whole(step):
+            return step
+    return None
+
+
+def _change(kind: Slot, a: Sequence[Token], b: Sequence[Token], region: Region) -> Change:
+    a_start, a_end = _span(a, region.i, region.j)
+    b_start, b_end = _span(b, region.k, region.m)
+    return Change(kind=kind, a_start=a_start, a_end=a_end, b_start=b_start, b_end=b_end)
+
+
+def _span(tokens: Sequence[Token], start: int, end: int) -> tuple[int, int]:
+    if start < end:
+        return tokens[start].start, tokens[end - 1].end
+    at = tokens[start - 1].end if start else 0
+    return at, at
+
+
+def _slot(a: Sequence[Token], b: Sequence[Token], region: Region) -> Slot:
+    """The gravest kind of word that differs."""
+    left, right = a[region.i : region.j], b[region.k : region.m]
+    ours, theirs = _joined(left), _joined(right)
+    if ours == theirs:
+        return "text"
+    only_left, only_right = _difference(left, right), _difference(right, left)
+    if name := _name(a, b, region, only_left, only_right):
+        return name
+    kinds = {word.kind for word in (*only_left, *only_right)}
+    if left and right and not re.search(r"[\x00-\x7f]", ours + theirs):
+        return _chinese_fact(ours, theirs, kinds)
+    if fact := next((kind for kind in _FACTS if kind in kinds), None):
+        return fact
+    contrary = _negated(ours, theirs) or opposed(_spaced(only_left), _spaced(only_right))
+    return "negation" if contrary else "text"
+
+
+def _chinese_fact(ours: str, theirs: str, kinds: set[Slot]) -> Slot:
+    """By the characters that only one side has, for the segmenter cuts `不确定` and `不确` apart."""
+    one, two = Counter(ours), Counter(theirs)
+    left, right = "".join(one - two), "".join(two - one)
+    only = left + right
+    if _NUMERALS.search(only) and not any(re.match(EVERYDAY, side) for side in (ours, theirs)):
+        return "number"
+    if "amount" in kinds:
+        return "amount"
+    if _NEGATIONS.search(only) or opposed(left, right):
+        return "negation"
+    return "modal" if _MODALS.search(only) and ("modal" in kinds or _MODALS.fullmatch(only)) else "text"
+
+
+def _spaced(tokens: Iterable[Token]) -> str:
+    return " ".join(token.key for token in tokens)
+
+
+def _joined(tokens: Iterable[Token]) -> str:
+    return "".join(token.key for token in tokens)
+
+
+def _difference(these: Sequence[Token], those: Sequence[Token]) -> list[Token]:
+    spare = Counter(token.key for token in those)
+    left = []
+    for token in these:
+        if spare[token.key]:
+            spare[token.key] -= 1
+        else:
+            left.append(token)
+    return left
+
+
+def _name(
+    a: Sequence[Token], b: Sequence[Token], region: Region, left: Sequence[Token], right: Sequence[Token]
+) -> Slot | None:
+    """`organisation` or `name` where one replaces another, or stands on one side alone."""
+    ours, theirs = {word.kind for word in left} & _NAMES, {word.kind for word in right} & _NAMES
+    two_sided = bool(left and right)
+    if two_sided and _damaged(_joined(left), _joined(right), a, b):
+        return None
+    sure = any(word.tag == "ns" and _PLACE.search(word.key) for word in (*left, *right))
+    ours, theirs = ours or _unknown(left), theirs or _unknown(right)
+    if "organisation" in ours & theirs or (two_sided and (_company(a, region.j) or _company(b, region.m))):
+        return "organisation"
+    if (ours and theirs) or sure or (not two_sided and (ours or theirs)) or _people(a, b, region):
+        return "organisation" if "organisation" in ours | theirs else "name"
+    return None
+
+
+def _unknown(words: Sequence[Token]) -> set[Slot]:
+    """A word that no dictionary knows stands for a name where the other side has one."""
+    return {"name"} if any(word.tag == "x" for word in words) else set()
+
+
+def _company(tokens: Sequence[Token], end: int) -> bool:
+    """Whether a word like `公司` follows at once in the same sentence."""
+    for token in tokens[end : end + _REACH]:
+        if token.opens:
+            return False
+        if COMPANY.search(token.key):
+            return True
+    return False
+
+
+def _people(a: Sequence[Token], b: Sequence[Token], region: Region) -> bool:
+    """Both sides read as a Chinese person's name, which no dictionary has as a word."""
+    if region.i == region.j or region.k == region.m:
+        return False
+    left, right = a[region.i : region.j], b[region.k : region.m]
+    if all(t[at - 1].key in UNMISTAKABLE and not t[at].opens for t, at in ((a, region.i), (b, region.k)) if at):
+        # The surname is the same, or was cut off: what differs is the given name.
+        return region.i > 0 and region.k > 0 and len(_joined(left)) <= 2 and len(_joined(right)) <= 2
+    return all(2 <= len(word) <= 4 and word[0] in SURNAMES for word in (_joined(left), _joined(right))) and all(
+        len(side) > 1 or side[0].tag == "x" or side[0].tag.startswith("nr") or len(side[0].key) > 2
+        for side in (left, right)
+    )
+
+
+def _damaged(ours: str, theirs: str, a: Sequence[Token], b: Sequence[Token]) -> bool:
+    """One long name that lost or doubled a letter, or a shorter one that the other text has whole elsewhere."""
+    from rapidfuzz.distance import Levenshtein
+
+    short, long = sorted((ours, theirs), key=len)
+    edits = max(1, len(long) // _LONG_WORD)
+    if len(short) == len(long) or Levenshtein.distance(short, long, score_cutoff=edits) > edits:
+        return False
+    if len(long) >= (_LONG_WORD if long.isascii() else _LONG_NAME):
+        return True
+    return any(token.key == ours for token in b) or any(token.key == theirs for token in a)
+
+
+def _negated(ours: str, theirs: str) -> bool:
+    short, long = sorted((ours, theirs), key=len)
+    return len(short) >= 3 and long.endswith(short) and bool(_PREFIX.match(long[: -len(short)]))
