@@ -10,7 +10,8 @@ _CHINESE = (
 """Each group's characters exclude one another."""
 _ENGLISH = (
     "before after until since;above below over under exceeding;more less fewer;greater smaller lower higher;"
-    "increase decrease;increases decreases;increased decreased;minimum maximum;min max;least most;first last;buyer seller;lessor lessee;"
+    "increase decrease;increases decreases;increased decreased;minimum maximum;min max;least most;first last;"
+    "buyer seller;lessor lessee;"
     "licensor licensee;lender borrower;employer employee;sender recipient receiver;landlord tenant;plaintiff defendant;"
     "left right;inside outside;internal external;include exclude;includes excludes;including excluding;accept reject;"
     "accepted rejected;allow deny refuse;allows denies;valid invalid;on off;in out;start end stop;debit credit;"
