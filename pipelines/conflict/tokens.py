@@ -1,0 +1,168 @@
+"""A text as a row of words that carry meaning, each with its place in the raw text.
+
+What only numbers, points or marks up (enumerators, article references, link targets, tags) is left out: a renumbered
+law is no contradiction.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+Kind = Literal["number", "date", "code", "name", "actor", "polarity", "unit", "text"]
+
+_NUMERAL = "〇零一二两兩三四五六七八九十百千万萬亿億廿卅壹贰貳叁參肆伍陆陸柒捌玖拾佰仟半"
+_NOISE = re.compile(
+    r"\{\{<.*?>\}\}|</?[a-zA-Z][^>\n]{0,200}>|\]\([^)\s]*\)|```\w*|[`*~|\u200b\ufeff]+"
+    rf"|(?:本法|本条例|本规定|本办法|前款|前条)?第[{_NUMERAL}\d]+(?:[章节節编編条條款项項目]|步)(?:之[{_NUMERAL}])?"
+    rf"|^[ \t]*(?:[-+>#•·]+|\d+(?:\.\d+)*[.)、．]|[{_NUMERAL}]+、|[(（][{_NUMERAL}\da-z]{{1,3}}[)）])+"
+    rf"|[(（][{_NUMERAL}]{{1,3}}[)）]"
+    r"|\b(?:[Aa]rticle|[Ss]ection|[Cc]lause|[Cc]hapter|[Ff]ig(?:ure|\.)|[Tt]able|[Ss]tep)\s+\d+(?:\.\d+)*",
+    re.MULTILINE,
+)
+_RUN = re.compile(
+    r"[-−+]?\d+(?:,\d{3})+(?:\.\d+)?|[-−+]?\d+(?:[.:/-]\d+)*"
+    r"|[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+|\.[a-z0-9_]+|['’](?:s|t|re|ve|ll)\b)*|[%‰°℃$€£¥]|[\u3400-\u9fff\uf900-\ufaff]+"
+)
+_SPACE = re.compile(r"(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])")
+_IDENTIFIER = re.compile(r"[a-z]{1,6}[-_]?\d{2,}(?:[-_]\d+)*$")
+_COMPANY = re.compile(r"(?:公司|集团|工厂|商行|事务所)$|^(?:inc|llc|ltd|gmbh|corp|plc)$")
+_COLON = re.compile(r"\s*[\"'”]?\s*[:=]")
+_DATE = re.compile(r"\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?$|(?:19|20)\d\d$")
+_ALL_NUMERAL = re.compile(rf"[{_NUMERAL}]+$")
+_NUMERAL_HEAD = re.compile(rf"([{_NUMERAL}]+)([^{_NUMERAL}]{{0,3}})$")
+_COUNTED = frozenset("年月日天时周岁元块倍次个名人条项级户米里吨度页万亿成类种份")
+_UNIT = re.compile(
+    r"[%‰°℃$€£¥]|[年月日天时時分秒周週岁歲元块倍次个個名人条項项级級户戶平米里升克吨噸度页頁]$"
+    r"|(?:小时|分钟|万元|亿元|个月|工作日|以上|以下|以内|之内)$"
+    r"|(?:[kmgtp]i?b|ms|s|us|sec(?:ond)?s?|min(?:ute)?s?|hours?|days?|weeks?|months?|years?|percent|usd|eur|cny|rmb)$",
+    re.IGNORECASE,
+)
+_ACTOR = re.compile(
+    r"(?:部门|部門|机关|機關|机构|機構|政府|委员会|委員會|法院|检察院|公司|集团|银行|大学|医院|中心|局|厅|部|院|处|科|所|署"
+    r"|经理|总监|主管|主任|主席|负责人|责任人|管理员|董事|董事会|监事|股东|总裁|书记|市|县|省|区|级|者|员|人|组织|单位|法|法典|条例)$"
+)
+_ACTOR_WORD = re.compile(
+    r"(?:manager|director|officer|department|office|team|committee|board|owner|admin(?:istrator)?|head|lead|supervisor"
+    r"|ceo|cfo|cto|hr|finance|legal|desk)s?$",
+    re.IGNORECASE,
+)
+_POLARITY = {
+    **dict.fromkeys(("不得", "禁止", "严禁", "不准", "不许", "不能", "不可", "cannot", "forbidden", "prohibited"), "forbid"),
+    **dict.fromkeys(("应", "应当", "须", "必须", "需要", "需", "必需", "must", "shall", "required"), "must"),
+    **dict.fromkeys(("可", "可以", "允许", "may", "can", "allowed", "optional", "could"), "may"),
+    **dict.fromkeys(("不", "未", "无", "非", "没有", "无须", "无需", "勿", "not", "no", "never", "without", "none"), "not"),
+    **dict.fromkeys(("以上", "超过", "至少", "不少于", "above", "over", "least"), "above"),
+    **dict.fromkeys(("以下", "至多", "低于", "不超过", "below", "under", "most"), "below"),
+    **dict.fromkeys(("启用", "开启", "打开", "true", "on", "enabled", "enable"), "on"),
+    **dict.fromkeys(("禁用", "关闭", "false", "off", "disabled", "disable"), "off"),
+}
+_STOP = frozenset(
+    "的 地 得 了 之 其 该 等 也 并 及 和 与 或 或者 以及 及其 而 则 即 但 但是 所 由 对 于 在 有关 相关 就 都 将 把 被 让 使 向 从 内 以内 之内 时 中 为 是 要 会 被 才 还 又 各 每 这 那 它 你 您 我们 它们 他们 "
+    "the a an of to and or is are be was were in on at for with by that this it its as".split()
+)
+
+
+class Word(NamedTuple):
+    """A word: `key` is what is compared, folded in width, case, script of numbers and plain synonyms."""
+
+    key: str
+    kind: Kind
+    start: int
+    end: int
+    labels: bool = False
+    """Whether a colon or an equals sign follows: it names what comes next."""
+
+
+def words(text: str) -> list[Word]:
+    """Words in the order of the text; offsets are of the raw text."""
+    import rjieba
+
+    folded = "".join(one if len(one := unicodedata.normalize("NFKC", c)) == 1 else c for c in text)
+    plain = _NOISE.sub(lambda match: " " * len(match.group()), folded)
+    plain, at = _closed(plain)
+    found: list[Word] = []
+    for run in _RUN.finditer(plain):
+        start, body = run.start(), run.group()
+        if body[0] < "\u3400":
+            found.append(_latin(body, start))
+            continue
+        for piece, tag in rjieba.tag(body):
+            found += _chinese(piece, tag, start)
+            start += len(piece)
+    return [
+        word._replace(start=at[word.start], end=at[word.end - 1] + 1, labels=bool(_COLON.match(plain, word.end)))
+        for word in found
+        if word.key not in _STOP
+    ]
+
+
+def _closed(text: str) -> tuple[str, Sequence[int]]:
+    """Without space between Chinese letters, which is layout; and for each character its place in `text`."""
+    gaps = [match.span() for match in _SPACE.finditer(text)]
+    if not gaps:
+        return text, range(len(text))
+    kept: list[int] = []
+    start = 0
+    for gap, end in gaps:
+        kept += range(start, gap)
+        start = end
+    kept += range(start, len(text))
+    return "".join(text[i] for i in kept), kept
+
+
+def _latin(body: str, start: int) -> Word:
+    low = body.lower()
+    end = start + len(body)
+    if body[0].isdigit() or body[0] in "+-−":
+        return Word(body.replace(",", ""), "date" if _DATE.match(body) else "number", start, end)
+    if low in _POLARITY:
+        return Word(_POLARITY[low], "polarity", start, end)
+    if _UNIT.match(body):
+        return Word(low, "unit", start, end)
+    if _COMPANY.match(low) or _IDENTIFIER.match(low):
+        return Word(low, "name", start, end)
+    if any(c.isdigit() or c in "_." for c in body):
+        return Word(low, "code", start, end)
+    return Word(low, "actor" if _ACTOR_WORD.match(body) else "text", start, end)
+
+
+def _chinese(piece: str, tag: str, start: int) -> list[Word]:
+    end = start + len(piece)
+    if piece in _POLARITY:
+        return [Word(_POLARITY[piece], "polarity", start, end)]
+    match = _NUMERAL_HEAD.match(piece)
+    if match and (tag == "m" or match.group(2)[:1] in _COUNTED or _UNIT.match(match.group(2))):
+        middle = start + len(match.group(1))
+        head = Word(str(_value(match.group(1))), "number", start, middle)
+        return [head, Word(match.group(2), "unit", middle, end)] if match.group(2) else [head]
+    if len(piece) <= 3 and _UNIT.match(piece):
+        return [Word(piece, "unit", start, end)]
+    if tag == "nr" or _COMPANY.search(piece):
+        return [Word(piece, "name", start, end)]
+    actor = tag in ("ns", "nt", "nz") or (len(piece) > 1 and bool(_ACTOR.search(piece)))
+    return [Word(piece, "actor" if actor else "text", start, end)]
+
+
+_DIGITS = {c: n for n, row in enumerate(("〇零", "一壹", "二两兩贰貳", "三叁參", "四肆", "五伍", "六陆陸", "七柒", "八捌", "九玖")) for c in row}
+_SCALES = {"十": 10, "拾": 10, "百": 100, "佰": 100, "千": 1000, "仟": 1000}
+_LARGE = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
+
+
+def _value(numeral: str) -> int | str:
+    """Integer of a Chinese numeral; as it is where it is none (半, 廿)."""
+    if any(c not in _DIGITS and c not in _SCALES and c not in _LARGE for c in numeral):
+        return numeral
+    if all(c in _DIGITS for c in numeral):
+        return int("".join(str(_DIGITS[c]) for c in numeral))
+    total = section = digit = 0
+    for c in numeral:
+        if c in _DIGITS:
+            digit = _DIGITS[c]
+        elif c in _SCALES:
+            section += (digit or 1) * _SCALES[c]
+            digit = 0
+        else:
+            total += (section + digit or 1) * _LARGE[c]
+            section = digit = 0
+    return total + section + digit
