@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from pipelines.cli_ask import app as ask_app
+from pipelines.cli_conflicts import app as conflicts_app
 from pipelines.cli_eval import app as eval_app
 from pipelines.cli_keep import app as keep_app
 from pipelines.cli_output import emit
@@ -24,6 +25,7 @@ app.add_typer(try_app, name="try")
 app.add_typer(ask_app)
 app.add_typer(eval_app)
 app.add_typer(keep_app)
+app.add_typer(conflicts_app, name="conflicts")
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 Reason = Annotated[str, typer.Option("--reason", help="Why; kept in the audit.")]

@@ -35,6 +35,18 @@ def try_dedup() -> None:
         _out({"id": one.get("id"), "outcome": verdict.outcome, "drop": verdict.drop, "evidence": evidence})
 
 
+@app.command("conflict")
+def try_conflict() -> None:
+    """JSON lines {id, a, b} in, {id, outcome, score, evidence} out."""
+    from pipelines.conflict.compare import compare
+    from pipelines.conflict.detect import evidence
+
+    for one in _lines():
+        found = compare(one["a"], one["b"])
+        shown = evidence(one["a"], one["b"], found)
+        _out({"id": one.get("id"), "outcome": found.outcome, "score": found.score, "evidence": shown})
+
+
 @app.command("score")
 def try_score() -> None:
     """JSON lines {id, text} in, {id, score, band, signals} out."""

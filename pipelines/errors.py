@@ -88,6 +88,7 @@ class Code(StrEnum):
     GATE_FAILED = "release.gate_failed", "Evaluation or leak scan stopped the release."
     RELEASE_VACUUMED = "release.vacuumed", "The release was vacuumed: its rows are gone, and nobody can read at it."
     RELEASE_EMPTY = "release.empty", "Nothing is left to publish."
+    CONFLICT_UNDECIDABLE = "conflict.undecidable", "That strategy names no winner, or says too little."
     # state
     STATE_MOVE = "state.move", "That change of state is not allowed."
     STATE_LOST_RACE = "state.lost_race", "Someone else moved it first."

@@ -203,6 +203,7 @@ def mask(app: App, work: Work) -> Outcome:
 
 def score(app: App, work: Work) -> Outcome:
     """A version whose every chunk is noise is rejected; single bad chunks stay out and are shown in review."""
+    from pipelines.conflict.subject import subject
     from pipelines.score.score import score_chunk
 
     settings = app.settings.score
@@ -229,6 +230,7 @@ def score(app: App, work: Work) -> Outcome:
                 "page_end": one.page_end,
                 "band": by_chunk[one.id].band,
                 "quality": by_chunk[one.id].score,
+                "subject": subject(masked.title, one.section),
             }
             for one in masked.chunks
         ]

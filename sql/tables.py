@@ -111,7 +111,9 @@ version_chunk = _table(
     Column("page_end", Integer),
     Column("band", String(16), nullable=False, default="index"),
     Column("quality", Double, nullable=False, default=1.0),
+    Column("subject", String(32), nullable=False, default=""),
     Index("version_chunk_chunk", "chunk"),
+    Index("version_chunk_subject", "subject"),
 )
 document_release = _table(
     "document_release",
@@ -260,6 +262,26 @@ relation = _table(
     Column("predicate", String(128), nullable=False),
     Column("object", String(512), nullable=False),
     Column("method", String(64), nullable=False),
+)
+conflict = _table(
+    "conflict",
+    Column("id", String(32), primary_key=True),
+    Column("kb", String(64), nullable=False),
+    Column("a", String(32), nullable=False),
+    Column("b", String(32), nullable=False),
+    Column("document_a", String(32), nullable=False, index=True),
+    Column("document_b", String(32), nullable=False, index=True),
+    Column("score", Double, nullable=False),
+    Column("method", String(64), nullable=False),
+    Column("evidence", JSON, nullable=False),
+    Column("found", Double, nullable=False),
+    Column("strategy", String(16), nullable=False, default="open"),
+    Column("winner", String(32)),
+    Column("note", Text, nullable=False),
+    Column("actor", String(128), nullable=False, default=""),
+    Column("decided", Double),
+    Index("conflict_a", "a"),
+    Index("conflict_b", "b"),
 )
 overlay = _table(
     "overlay",

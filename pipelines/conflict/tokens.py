@@ -17,12 +17,12 @@ _NOISE = re.compile(
     rf"|(?:本法|本条例|本规定|本办法|前款|前条)?第[{_NUMERAL}\d]+(?:[章节節编編条條款项項目]|步)(?:之[{_NUMERAL}])?"
     rf"|^[ \t]*(?:[-+>#•·]+|\d+(?:\.\d+)*[.)、．]|[{_NUMERAL}]+、|[(（][{_NUMERAL}\da-z]{{1,3}}[)）])+"
     rf"|[(（][{_NUMERAL}]{{1,3}}[)）]"
-    r"|\b(?:[Aa]rticle|[Ss]ection|[Cc]lause|[Cc]hapter|[Ff]ig(?:ure|\.)|[Tt]able|[Ss]tep)\s+\d+(?:\.\d+)*",
+    r"|\b(?:article|section|clause|chapter|fig(?:ure|\.)|table|step)\s+\d+(?:\.\d+)*",
     re.MULTILINE,
 )
 _RUN = re.compile(
     r"[-−+]?\d+(?:,\d{3})+(?:\.\d+)?|[-−+]?\d+(?:[.:/-]\d+)*"
-    r"|[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+|\.[a-z0-9_]+|['’](?:s|t|re|ve|ll)\b)*|[%‰°℃$€£¥]|[\u3400-\u9fff\uf900-\ufaff]+"
+    r"|[a-z][a-z0-9]*(?:[_-][a-z0-9]+|\.[a-z0-9_]+|['’](?:s|t|re|ve|ll)\b)*|[%‰°℃$€£¥]|[\u3400-\u9fff\uf900-\ufaff]+"
 )
 _SPACE = re.compile(r"(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])")
 _IDENTIFIER = re.compile(r"[a-z]{1,6}[-_]?\d{2,}(?:[-_]\d+)*$")
@@ -48,19 +48,23 @@ _ACTOR_WORD = re.compile(
     re.IGNORECASE,
 )
 _POLARITY = {
-    **dict.fromkeys(("不得", "禁止", "严禁", "不准", "不许", "不能", "不可", "cannot", "forbidden", "prohibited"), "forbid"),
+    **dict.fromkeys(
+        ("不得", "禁止", "严禁", "不准", "不许", "不能", "不可", "cannot", "forbidden", "prohibited"), "forbid"
+    ),
     **dict.fromkeys(("应", "应当", "须", "必须", "需要", "需", "必需", "must", "shall", "required"), "must"),
     **dict.fromkeys(("可", "可以", "允许", "may", "can", "allowed", "optional", "could"), "may"),
-    **dict.fromkeys(("不", "未", "无", "非", "没有", "无须", "无需", "勿", "not", "no", "never", "without", "none"), "not"),
+    **dict.fromkeys(
+        ("不", "未", "无", "非", "没有", "无须", "无需", "勿", "not", "no", "never", "without", "none"), "not"
+    ),
     **dict.fromkeys(("以上", "超过", "至少", "不少于", "above", "over", "least"), "above"),
     **dict.fromkeys(("以下", "至多", "低于", "不超过", "below", "under", "most"), "below"),
     **dict.fromkeys(("启用", "开启", "打开", "true", "on", "enabled", "enable"), "on"),
     **dict.fromkeys(("禁用", "关闭", "false", "off", "disabled", "disable"), "off"),
 }
-_STOP = frozenset(
-    "的 地 得 了 之 其 该 等 也 并 及 和 与 或 或者 以及 及其 而 则 即 但 但是 所 由 对 于 在 有关 相关 就 都 将 把 被 让 使 向 从 内 以内 之内 时 中 为 是 要 会 被 才 还 又 各 每 这 那 它 你 您 我们 它们 他们 "
-    "the a an of to and or is are be was were in on at for with by that this it its as".split()
-)
+_STOP_TEXT = """的 地 得 了 之 其 该 等 也 并 及 和 与 或 而 则 即 但 所 由 对 于 在 就 都 将 把 被 让 使 向 从 内 时 中
+为 是 要 会 才 还 又 各 每 这 那 它 你 您 或者 以及 及其 但是 有关 相关 以内 之内 我们 它们 他们
+the a an of to and or is are be was were in on at for with by that this it its as"""
+_STOP = frozenset(_STOP_TEXT.split())
 
 
 class Word(NamedTuple):
@@ -78,7 +82,7 @@ def words(text: str) -> list[Word]:
     """Words in the order of the text; offsets are of the raw text."""
     import rjieba
 
-    folded = "".join(one if len(one := unicodedata.normalize("NFKC", c)) == 1 else c for c in text)
+    folded = "".join(one if len(one := unicodedata.normalize("NFKC", c).lower()) == 1 else c for c in text)
     plain = _NOISE.sub(lambda match: " " * len(match.group()), folded)
     plain, at = _closed(plain)
     found: list[Word] = []
@@ -112,19 +116,18 @@ def _closed(text: str) -> tuple[str, Sequence[int]]:
 
 
 def _latin(body: str, start: int) -> Word:
-    low = body.lower()
     end = start + len(body)
     if body[0].isdigit() or body[0] in "+-−":
         return Word(body.replace(",", ""), "date" if _DATE.match(body) else "number", start, end)
-    if low in _POLARITY:
-        return Word(_POLARITY[low], "polarity", start, end)
+    if body in _POLARITY:
+        return Word(_POLARITY[body], "polarity", start, end)
     if _UNIT.match(body):
-        return Word(low, "unit", start, end)
-    if _COMPANY.match(low) or _IDENTIFIER.match(low):
-        return Word(low, "name", start, end)
+        return Word(body, "unit", start, end)
+    if _COMPANY.match(body) or _IDENTIFIER.match(body):
+        return Word(body, "name", start, end)
     if any(c.isdigit() or c in "_." for c in body):
-        return Word(low, "code", start, end)
-    return Word(low, "actor" if _ACTOR_WORD.match(body) else "text", start, end)
+        return Word(body, "code", start, end)
+    return Word(body, "actor" if _ACTOR_WORD.match(body) else "text", start, end)
 
 
 def _chinese(piece: str, tag: str, start: int) -> list[Word]:
@@ -144,7 +147,11 @@ def _chinese(piece: str, tag: str, start: int) -> list[Word]:
     return [Word(piece, "actor" if actor else "text", start, end)]
 
 
-_DIGITS = {c: n for n, row in enumerate(("〇零", "一壹", "二两兩贰貳", "三叁參", "四肆", "五伍", "六陆陸", "七柒", "八捌", "九玖")) for c in row}
+_DIGITS = {
+    c: n
+    for n, row in enumerate(("〇零", "一壹", "二两兩贰貳", "三叁參", "四肆", "五伍", "六陆陸", "七柒", "八捌", "九玖"))
+    for c in row
+}
 _SCALES = {"十": 10, "拾": 10, "百": 100, "佰": 100, "千": 1000, "仟": 1000}
 _LARGE = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
 

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, func, select, update
 
 from pipelines import lifecycle
 from pipelines.app import App
+from pipelines.conflict import detect as conflicts
 from pipelines.layers import load
 from pipelines.publish import vectors
 from pipelines.publish.rows import visible_versions
@@ -54,7 +55,9 @@ def build(app: App, kind: str = "sync") -> Built:
     app.checkpoint("build.embedded")
     if standing and before == {(one.document, one.version) for one in items}:
         return Built(number=standing, chunks=delta, embedded=embedded)
+    found = conflicts.detect(app, {one.document: one.version for one in items})
     with app.database.write() as tx:
+        conflicts.store(tx, app, found)
         number = _create(tx, app, kind, items, standing, delta)
     app.checkpoint("build.in_review")
     return Built(number=number, chunks=delta, embedded=embedded)

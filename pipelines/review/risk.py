@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from sqlalchemy import Connection, exists, or_, select
 
+from pipelines.conflict.detect import undecided
 from sql import tables
 
 
@@ -25,6 +26,8 @@ def risks(tx: Connection, kb: str, document: str, version: str | None, previous:
     linked = exists().where(or_(link.c.a.in_(mine), link.c.b.in_(mine)))
     if tx.execute(select(linked)).scalar():
         yield "near_duplicate"
+    if undecided(tx, version):
+        yield "conflict"
     facts = tx.execute(select(tables.version.c.facts).where(tables.version.c.id == version)).scalar_one()
     yield from (name for name in ("hidden_text", "injection", "parse_warning") if facts.get(name))
 
