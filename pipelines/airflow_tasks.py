@@ -199,6 +199,14 @@ def forget(kind: Any, subject: str, reason: str, answer: Mapping[str, Any]) -> d
     return deleted
 
 
+def vacuum(actor: str) -> dict[str, int]:
+    """Remove what no kept release shows; returns what went, in numbers."""
+    from pipelines.publish.vacuum import vacuum as act
+
+    done = act(_wired(actor))
+    return {"released": len(done["released"]), **done["deleted"]}
+
+
 def reembed(embedder: str, reason: str, actor: str) -> dict[str, int]:
     """Change the embedder; returns rows written and texts embedded."""
     from pipelines.publish.reembed import reembed as act

@@ -46,6 +46,14 @@ def forget(
 
 
 @app.command()
+def vacuum(actor: Actor = "", json_: Json = False) -> None:
+    """Remove what no kept release shows, and questions and collections that are past their time."""
+    from pipelines.publish.vacuum import vacuum as act
+
+    emit(act(_wired(actor)), json_)
+
+
+@app.command()
 def reembed(
     embedder: Annotated[
         str, typer.Option("--embedder", help="A name of SLUICE_EMBEDDERS, or a bundled one; default: SLUICE_EMBEDDER.")

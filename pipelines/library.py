@@ -49,10 +49,7 @@ class SqlLibrary:
             self.denied_documents = self._denied(tx)
 
     def _check(self, tx: Connection) -> None:
-        table = tables.release
-        where = (table.c.kb == self._app.kb) & (table.c.number == self.release)
-        if self.release and tx.execute(select(table.c.published).where(where)).scalar() is None:
-            raise Conflict(Code.RELEASE_UNKNOWN, f"release {self.release} was never published")
+        check_readable(tx, self._app.kb, self.release)
 
     def _denied(self, tx: Connection) -> tuple[str, ...]:
         table = tables.deny
@@ -103,6 +100,17 @@ class SqlLibrary:
             .where(c.c.id.in_(ids), c.c.born <= at, c.c.died > at, d.c.acl.in_(self.acl))
             .where(~denied(self._app.kb, c.c.chunk, c.c.document, shown.c.version, c.c.source))
         )
+
+
+def check_readable(tx: Connection, kb: str, number: int) -> None:
+    """Raises Conflict (RELEASE_UNKNOWN, RELEASE_VACUUMED) when nobody can read at this release; 0 is the empty one."""
+    table = tables.release
+    query = select(table.c.published, table.c.vacuumed).where(table.c.kb == kb, table.c.number == number)
+    row = tx.execute(query).first()
+    if number and (row is None or row.published is None):
+        raise Conflict(Code.RELEASE_UNKNOWN, f"release {number} was never published")
+    if row is not None and row.vacuumed is not None:
+        raise Conflict(Code.RELEASE_VACUUMED, f"release {number} was vacuumed; what only it showed is gone")
 
 
 def readable(tx: Connection, reader: Reader) -> tuple[int, ...]:

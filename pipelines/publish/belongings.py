@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Connection, delete, exists, select, update
 
@@ -12,6 +12,7 @@ from sql import tables
 if TYPE_CHECKING:
     from pipelines.app import App
 
+T = TypeVar("T")
 FACTS = (tables.version_chunk, tables.pii_finding, tables.entity, tables.relation, tables.vault, tables.derived)
 """Tables with one row for each thing of a version, by column `version`."""
 
@@ -70,7 +71,7 @@ def _others(
     return found
 
 
-def parts(values: Sequence[str], size: int = 500) -> Iterator[Sequence[str]]:
+def parts(values: Sequence[T], size: int = 500) -> Iterator[Sequence[T]]:
     for start in range(0, len(values), size):
         yield values[start : start + size]
 

@@ -7,6 +7,7 @@ from sqlalchemy import select, update
 
 from pipelines import lifecycle
 from pipelines.errors import Code, Conflict
+from pipelines.library import check_readable
 from pipelines.publish.publish import Published, live_release, publish, recover, settle_versions
 from pipelines.publish.rows import visible_versions
 from sql import tables
@@ -36,6 +37,7 @@ def _target(tx: Any, kb: str, number: int) -> Any:
         raise Conflict(Code.RELEASE_UNKNOWN, f"there is no release {number}")
     if row is not None and row.published is None:
         raise Conflict(Code.RELEASE_STATE, f"release {number} was never live; it is {row.state}")
+    check_readable(tx, kb, number)
     return row
 
 
@@ -71,9 +73,11 @@ def rollback_document(app: "App", document: str, version: str, reason: str) -> P
 
 def _restoring_release(tx: Any, app: "App", document: str, version: str, reason: str) -> int:
     v, kb = tables.version, tables.knowledge_base
-    state = tx.execute(select(v.c.state).where(v.c.id == version, v.c.document == document)).scalar()
-    if state not in ("superseded", "removed", "staged"):
-        found = "no such version of it" if state is None else f"that version is {state}"
+    row = tx.execute(select(v.c.state, v.c.artifacts).where(v.c.id == version, v.c.document == document)).first()
+    if row is None or row.state not in ("superseded", "removed", "staged") or not row.artifacts:
+        found = (
+            "no such version of it" if row is None else f"that version is {row.state if row.artifacts else 'vacuumed'}"
+        )
         raise Conflict(Code.UNKNOWN_SUBJECT, f"document {document} cannot go back: {found}")
     previous = visible_versions(tx, app.kb).get(document)
     number = tx.execute(select(kb.c.last_release).where(kb.c.name == app.kb).with_for_update()).scalar_one() + 1

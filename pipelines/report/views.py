@@ -6,6 +6,7 @@ from sqlalchemy import Connection, func, select
 
 from pipelines import lifecycle
 from pipelines.errors import Code, Conflict
+from pipelines.library import check_readable
 from pipelines.publish.publish import live_release
 from pipelines.publish.rows import visible_versions
 from schemas.index import FOREVER
@@ -106,6 +107,8 @@ def audit(tx: Connection, kb: str, verify: bool, limit: int = 100) -> dict[str, 
 
 def diff(tx: Connection, kb: str, left: int, right: int, document: str | None = None) -> dict[str, Any]:
     """Chunks that readers see at one release and not at the other; documents whose version differs."""
+    for number in (left, right):
+        check_readable(tx, kb, number)
     before, after = _chunks(tx, kb, left, document), _chunks(tx, kb, right, document)
     old, new = visible_versions(tx, kb, left), visible_versions(tx, kb, right)
     changed = [one for one in old.keys() & new.keys() if old[one] != new[one]]
