@@ -5,17 +5,17 @@ cannot be turned back into its text by trying all numbers.
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 
 def digest(salt: bytes, *parts: str, size: int = 16) -> str:
     """Hex of a keyed BLAKE2b over the parts, each prefixed by its length so that ("ab","c") differs from ("a","bc")."""
-    state = hashlib.blake2b(key=salt[:64], digest_size=size)
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        state.update(len(data).to_bytes(8, "big"))
-        state.update(data)
-    return state.hexdigest()
+    return hashlib.blake2b(_framed(parts), key=salt[:64], digest_size=size).hexdigest()
+
+
+def _framed(parts: Iterable[str]) -> bytes:
+    encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
+    return b"".join([len(part).to_bytes(8, "big") + part for part in encoded])
 
 
 def document_id(knowledge_base: str, source: str, uri: str, generation: int = 0) -> str:
@@ -28,6 +28,13 @@ def version_id(document: str, sha256: str) -> str:
     return digest(b"version", document, sha256)
 
 
-def chunk_id(salt: bytes, document: str, section: Iterable[str], text: str, equal: int) -> str:
-    """`equal` counts from 0 among chunks of one document with the same section and text."""
-    return digest(salt, document, "\x1f".join(section), text, str(equal))
+def chunk_ids(salt: bytes, document: str, section: Iterable[str]) -> Callable[[str, int], str]:
+    """Names the chunks of one section: (text, how many of the section before it have the same text) to id."""
+    start = hashlib.blake2b(_framed((document, "\x1f".join(section))), key=salt[:64], digest_size=16)
+
+    def id_of(text: str, equal: int) -> str:
+        state = start.copy()
+        state.update(_framed((text, str(equal))))
+        return state.hexdigest()
+
+    return id_of

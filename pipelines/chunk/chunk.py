@@ -1,30 +1,33 @@
 """Sections first, then paragraphs, then sentences; title and section path as context apart from the shown text."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import cast
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from pydantic import TypeAdapter
 
 from pipelines.chunk.pack import pack
 from pipelines.chunk.settings import ChunkSettings
 from pipelines.chunk.table import split_table
 from pipelines.chunk.units import Cost, Limits, Unit, estimate_tokens, join, pair_questions, units_of
-from pipelines.ids import chunk_id
+from pipelines.ids import chunk_ids
 from schemas.chunk import Chunk, ChunkKind
 from schemas.document import Block, Document, PageBox
 
+CHUNKS = TypeAdapter(tuple[Chunk, ...])
+ALONE = frozenset(("table", "figure", "api"))
+SURE = 0.6
+"""Of the token limit: an estimate below it is safe for any tokenizer, so only longer chunks are counted exactly."""
 
-@dataclass(frozen=True)
-class Section:
+
+class Section(NamedTuple):
     path: tuple[str, ...]
     blocks: tuple[Block, ...]
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """A chunk without its identity."""
 
-    kind: str
+    kind: ChunkKind
     text: str
     blocks: tuple[Block, ...]
     html: str | None = None
@@ -41,45 +44,42 @@ def chunk_document(
     count_tokens: Callable[[str], int] | None = None,
 ) -> tuple[Chunk, ...]:
     """All visible text of the document in reading order. `count_tokens`: the embedder's own, else an estimate."""
-    cost: Cost = count_tokens or estimate_tokens
-    equals: Counter[tuple[tuple[str, ...], str]] = Counter()
-    chunks: list[Chunk] = []
-    for section in sections(document):
-        context = context_of(document.title, section.path, "", settings.max_context)
-        limits = _limits(context, settings, cost)
-        pieces = list(_pieces(section, limits))
-        whole = "\n\n".join(piece.text for piece in pieces)
-        for number, piece in enumerate(pieces):
-            equal = equals[(section.path, piece.text)]
-            equals[(section.path, piece.text)] += 1
-            pages = [block.page for block in piece.blocks if block.page is not None]
-            chunks.append(
-                Chunk(
-                    id=chunk_id(salt, document_id, section.path, piece.text, equal),
-                    ordinal=len(chunks),
-                    kind=cast(ChunkKind, piece.kind),
-                    text=piece.text,
-                    context=_with_caption(document.title, section.path, piece, context, settings),
-                    section=section.path,
-                    page_start=min(pages, default=None),
-                    page_end=max(pages, default=None),
-                    boxes=_boxes(piece.blocks),
-                    html=piece.html,
-                    parent=_parent(pieces, number, whole, settings.max_parent),
-                    language=document.language,
-                    artifact=piece.artifact,
-                )
-            )
-    return tuple(chunks)
+    limits = _limits(settings, estimate_tokens)
+    equals: dict[tuple[tuple[str, ...], str], int] = {}
+    rows: list[dict[str, Any]] = []
+    for path, blocks in sections(document):
+        context = context_of(document.title, path, "", settings.max_context)
+        pieces = _pieces(blocks, limits)
+        if count_tokens:
+            pieces = [part for piece in pieces for part in _counted(piece, context, settings, count_tokens)]
+        id_of = chunk_ids(salt, document_id, path)
+        for piece, parent in zip(pieces, _parents(pieces, settings.max_parent), strict=True):
+            text, caption = piece.text, piece.caption
+            equals[path, text] = equal = equals.get((path, text), -1) + 1
+            row = {
+                "id": id_of(text, equal),
+                "ordinal": len(rows),
+                "kind": piece.kind,
+                "text": text,
+                "context": context_of(document.title, path, caption, settings.max_context) if caption else context,
+                "section": path,
+                "html": piece.html,
+                "parent": parent,
+                "language": document.language,
+                "artifact": piece.artifact,
+            }
+            rows.append(row | _place(piece.blocks))
+    return CHUNKS.validate_python(rows)
 
 
 def sections(document: Document) -> Iterator[Section]:
     """Runs of blocks under one heading path. A heading with nothing below it becomes its section's text."""
-    path: list[tuple[int, str]] = []
+    levels: list[int] = []
+    path: tuple[str, ...] = ()
     blocks: list[Block] = []
     bare: Block | None = None
     for block in document.blocks:
-        if block.hidden or not (block.text.strip() or block.caption):
+        if block.hidden or not (block.caption or block.text.strip()):
             continue
         if block.kind != "heading":
             blocks.append(block)
@@ -89,13 +89,16 @@ def sections(document: Document) -> Iterator[Section]:
         if bare is not None and level <= (bare.level or 1):
             blocks = [bare]
         if blocks:
-            yield Section(tuple(text for _, text in path), tuple(blocks))
-        path = [*((depth, text) for depth, text in path if depth < level), (level, " ".join(block.text.split()))]
+            yield Section(path, tuple(blocks))
+        while levels and levels[-1] >= level:
+            levels.pop()
+        levels.append(level)
+        path = (*path[: len(levels) - 1], " ".join(block.text.split()))
         blocks, bare = [], block
     if bare is not None:
         blocks = [bare]
     if blocks:
-        yield Section(tuple(text for _, text in path), tuple(blocks))
+        yield Section(path, tuple(blocks))
 
 
 def context_of(title: str, path: tuple[str, ...], caption: str, limit: int) -> str:
@@ -109,67 +112,86 @@ def context_of(title: str, path: tuple[str, ...], caption: str, limit: int) -> s
     return f"{text[:half]}…{text[-half:]}"
 
 
-def _with_caption(title: str, path: tuple[str, ...], piece: Piece, context: str, settings: ChunkSettings) -> str:
-    return context_of(title, path, piece.caption, settings.max_context) if piece.caption else context
+def _limits(settings: ChunkSettings, cost: Cost) -> Limits:
+    """What the longest context leaves, at one token a character."""
+    tokens = max(settings.max_tokens - settings.max_context - 4, settings.max_tokens // 4)
+    sparse = cost is estimate_tokens and tokens >= settings.max_characters
+    return Limits(settings.max_characters, tokens, cost, sparse)
 
 
-def _limits(context: str, settings: ChunkSettings, cost: Cost) -> Limits:
-    """What the context leaves; a caption may still fill it up to its cap, at one token a character."""
-    reserve = max(cost(context), 0.0) + max(settings.max_context - len(context), 0) * 0.9 + 4
-    return Limits(settings.max_characters, max(settings.max_tokens - reserve, settings.max_tokens // 4), cost)
-
-
-def _pieces(section: Section, limits: Limits) -> Iterator[Piece]:
+def _pieces(blocks: Iterable[Block], limits: Limits) -> list[Piece]:
     """Tables, figures and API operations on their own; what lies between them packed."""
-    run: list[Unit] = []
-    for block in section.blocks:
-        if block.kind not in ("table", "figure", "api"):
-            run += units_of(block, limits)
+    pieces: list[Piece] = []
+    run: list[Block] = []
+    for block in blocks:
+        if block.kind not in ALONE:
+            run.append(block)
             continue
-        yield from _packed(run, limits)
+        pieces += _packed(run, limits)
         run = []
-        yield from _table(block, limits) if block.kind == "table" else _alone(block, limits)
-    yield from _packed(run, limits)
+        pieces += _table(block, limits) if block.kind == "table" else _alone(block, limits)
+    return pieces + _packed(run, limits)
 
 
-def _packed(run: list[Unit], limits: Limits) -> Iterator[Piece]:
-    if not run:
-        return
-    for group in pack(pair_questions(run, limits), limits):
-        kinds = {unit.kind for unit in group}
-        blocks = tuple({id(unit.block): unit.block for unit in group}.values())
-        text = join(group)
-        yield Piece(kinds.pop() if len(kinds) == 1 else "text", text, blocks)
+def _counted(piece: Piece, context: str, settings: ChunkSettings, count: Callable[[str], int]) -> list[Piece]:
+    """The piece, or smaller ones where the embedder counts more tokens than it can read."""
+    text = f"{context}\n{piece.text}"
+    if estimate_tokens(text) <= SURE * settings.max_tokens or count(text) <= settings.max_tokens:
+        return [piece]
+    block = piece.blocks[0].model_copy(update={"text": piece.text, "html": piece.html})
+    return [part._replace(blocks=piece.blocks) for part in _pieces((block,), _limits(settings, count))]
 
 
-def _alone(block: Block, limits: Limits) -> Iterator[Piece]:
-    text = block.text.strip() or (block.caption or "")
-    for group in pack(list(units_of(block.model_copy(update={"text": text}), limits)), limits):
-        yield Piece(block.kind, join(group), (block,), caption=block.caption or "", artifact=block.artifact)
+def _packed(run: list[Block], limits: Limits) -> list[Piece]:
+    units = [unit for block in run for unit in units_of(block, limits)]
+    if not units:
+        return []
+    return [_piece(group) for group in pack(pair_questions(units, limits), limits)]
 
 
-def _table(block: Block, limits: Limits) -> Iterator[Piece]:
+def _piece(group: list[Unit]) -> Piece:
+    kinds = {unit.kind for unit in group}
+    blocks = {id(unit.block): unit.block for unit in group}
+    return Piece(kinds.pop() if len(kinds) == 1 else "text", join(group), tuple(blocks.values()))
+
+
+def _alone(block: Block, limits: Limits) -> list[Piece]:
+    caption = block.caption or ""
+    shown = block if block.text.strip() else block.model_copy(update={"text": caption})
+    kind: ChunkKind = "figure" if block.kind == "figure" else "api"
+    groups = pack(units_of(shown, limits), limits)
+    return [Piece(kind, join(group), (block,), caption=caption, artifact=block.artifact) for group in groups]
+
+
+def _table(block: Block, limits: Limits) -> list[Piece]:
+    caption = block.caption or ""
+    pieces = []
     for text, html in split_table(block.text, block.html, limits):
         if limits.cost(text) <= limits.tokens and len(text) <= 1.5 * limits.characters:
-            yield Piece("table", text, (block,), html, block.caption or "", block.artifact)
+            pieces.append(Piece("table", text, (block,), html, caption, block.artifact))
             continue
         as_text = block.model_copy(update={"kind": "text", "text": text})
-        for group in pack(list(units_of(as_text, limits)), limits):
-            yield Piece("table", join(group), (block,), None, block.caption or "")
+        groups = pack(units_of(as_text, limits), limits)
+        pieces += [Piece("table", join(group), (block,), None, caption) for group in groups]
+    return pieces
 
 
-def _boxes(blocks: tuple[Block, ...]) -> tuple[PageBox, ...]:
-    if not any(block.box for block in blocks):
-        return ()
-    boxes = (PageBox(page=block.page, box=block.box) for block in blocks if block.page and block.box)
-    return tuple(dict.fromkeys(boxes))
+def _place(blocks: tuple[Block, ...]) -> dict[str, Any]:
+    """First page, last page, and the boxes, each once."""
+    pages = [block.page for block in blocks if block.page is not None]
+    if not pages:
+        return {}
+    boxes = {PageBox(page=block.page, box=block.box): None for block in blocks if block.page and block.box}
+    return {"page_start": min(pages), "page_end": max(pages), "boxes": tuple(boxes)}
 
 
-def _parent(pieces: list[Piece], number: int, whole: str, limit: int) -> str | None:
+def _parents(pieces: list[Piece], limit: int) -> list[str | None]:
     """The section where it is short enough, else the neighbours; None where the chunk is the section."""
     if len(pieces) == 1 or not limit:
-        return None
+        return [None] * len(pieces)
+    texts = [piece.text for piece in pieces]
+    whole = "\n\n".join(texts)
     if len(whole) <= limit:
-        return whole
-    around = "\n\n".join(piece.text for piece in pieces[max(0, number - 1) : number + 2])
-    return around if len(around) <= limit else None
+        return [whole] * len(pieces)
+    around = ["\n\n".join(texts[max(0, number - 1) : number + 2]) for number in range(len(texts))]
+    return [text if len(text) <= limit else None for text in around]

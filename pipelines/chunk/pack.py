@@ -1,42 +1,52 @@
 """Where to cut a run of units: by content, so that an edit moves only the cuts beside it.
 
-The units' priorities span a Cartesian tree (Vuillemin 1980); a boundary is a cut when the units between its nearest
-smaller neighbours do not fit into one chunk. That depends on nothing farther away, so cuts resynchronise at once.
+A boundary is a cut where its priority is the smallest within a third of a chunk on both sides (local-minimum chunking:
+Bjørner, Blass, Gurevich 2010, "Content-dependent chunking for differential compression"). So cuts are at least that
+far apart, an edit moves none that is farther away, and at most the chunks on both sides of one change. What lies
+between two cuts and is still too large is halved.
 """
 
 from itertools import accumulate, pairwise
 
 from pipelines.chunk.units import Limits, Unit
 
+NEAR = 1 / 3
+"""Of a chunk: smaller gives small chunks, larger ones that an edit moves more of."""
+
 
 def pack(units: list[Unit], limits: Limits) -> list[list[Unit]]:
     """Groups of neighbouring units; each fits, except a single unit that does not."""
-    count = len(units)
-    sizes = [0, *accumulate(len(unit.text) + len(unit.glue) for unit in units)]
-    if count > 1 and sizes[-1] <= limits.characters and limits.cost("".join(u.text for u in units)) <= limits.tokens:
+    if len(units) == 1:
         return [units]
-    costs = [0.0, *accumulate(limits.cost(unit.text) + 1 for unit in units)]
-    left, right = _neighbours([unit.priority() for unit in units])
-    starts: list[int] = []
-    for number in range(count):
-        start, end = left[number], right[number]
-        large = sizes[end] - sizes[start] > limits.characters or costs[end] - costs[start] > limits.tokens
-        if number == 0 or large:
-            starts.append(number)
-    return [units[start:end] for start, end in _joined([*starts, count], sizes, costs, limits)]
+    ends = [0.0, *accumulate(unit.load for unit in units)]
+    if ends[-1] <= 1:
+        return [units]
+    priorities = [unit.priority() for unit in units]
+    left, right = _neighbours(priorities)
+    cuts = [at for at in range(1, len(units)) if ends[at] - ends[left[at]] > NEAR and ends[right[at]] - ends[at] > NEAR]
+    return [
+        units[start:end]
+        for first, last in pairwise([0, *cuts, len(units)])
+        for start, end in _halves(first, last, ends, priorities)
+    ]
 
 
-def _joined(cuts: list[int], sizes: list[int], costs: list[float], limits: Limits) -> list[tuple[int, int]]:
-    """Small groups go to the one before where they fit: a chain of them is short, so an edit still stays local."""
-    spans: list[tuple[int, int]] = []
-    for start, end in pairwise(cuts):
-        if spans and sizes[end] - sizes[start] < limits.characters // 3:
-            first = spans[-1][0]
-            if sizes[end] - sizes[first] <= limits.characters and costs[end] - costs[first] <= limits.tokens:
-                spans[-1] = (first, end)
-                continue
-        spans.append((start, end))
-    return spans
+def _halves(first: int, last: int, ends: list[float], priorities: list[int]) -> list[tuple[int, int]]:
+    """The span in parts that fit: at the least boundary that leaves two such parts, else at one in the middle half."""
+    parts: list[tuple[int, int]] = []
+    stack = [(first, last)]
+    while stack:
+        start, end = stack.pop()
+        size = ends[end] - ends[start]
+        if size <= 1 or end - start == 1:
+            parts.append((start, end))
+            continue
+        inner = range(start + 1, end)
+        reach = max(size - 1, 0.0) if size <= 2 else size / 4
+        middle = [at for at in inner if ends[at] - ends[start] >= reach and ends[end] - ends[at] >= reach]
+        cut = min(middle or inner, key=lambda at: (priorities[at], at))
+        stack += [(cut, end), (start, cut)]
+    return parts
 
 
 def _neighbours(priorities: list[int]) -> tuple[list[int], list[int]]:

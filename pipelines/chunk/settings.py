@@ -10,7 +10,7 @@ class ChunkSettings(Record):
 
     max_characters: int = Field(default=384, ge=50)
     """Best recall within a character budget on Chinese and English sets; a whole sentence may go a little beyond."""
-    max_tokens: int = Field(default=480, ge=64)
+    max_tokens: int = Field(default=490, ge=64)
     """Of text and context together: embedders cut at 512, and prefixes need some of that."""
     max_context: int = Field(default=100, ge=20)
     """Characters of title, section path and caption; longer ones lose their middle."""

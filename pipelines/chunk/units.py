@@ -2,15 +2,21 @@
 
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from schemas.chunk import ChunkKind
 from schemas.document import Block
 
 SENTENCE = re.compile(r".+?(?:[。！？；!?;…]+[”’」』）)\"']*|\.(?=\s)|\n|$)\s*", re.S)
 CLAUSE = re.compile(r".+?(?:[，、,：:\s]|$)\s*", re.S)
-QUESTION = re.compile(r"^\s*(?:Q(?:uestion)?\s*\d*|问题?\s*\d*)\s*[:：.、]", re.I)
-ANSWER = re.compile(r"^\s*(?:A(?:nswer)?\s*\d*|答案?\s*\d*)\s*[:：.、]", re.I)
+QUESTION = re.compile(r"(?:Q(?:uestion)?\s*\d*|问题?\s*\d*)\s*[:：.、]", re.I)
+ANSWER = re.compile(r"(?:A(?:nswer)?\s*\d*|答案?\s*\d*)\s*[:：.、]", re.I)
+
+OWN_KIND: dict[str, ChunkKind] = {"list": "list", "code": "code", "faq": "faq", "api": "api", "figure": "figure"}
+BEGINNING = 24
+"""Characters of a unit that say how readily it begins a chunk."""
 
 Cost = Callable[[str], float]
 """Tokens of a text, or more."""
@@ -18,57 +24,63 @@ Cost = Callable[[str], float]
 
 @dataclass(frozen=True)
 class Limits:
-    """What one chunk's text may hold."""
+    """What one chunk's text may hold. `sparse`: so many characters never have too many tokens."""
 
     characters: int
     tokens: float
     cost: Cost
+    sparse: bool = False
+
+    def load(self, text: str) -> float:
+        """Share of a chunk that the text fills with what joins it, by characters or tokens, whichever is more."""
+        share = (len(text) + 2) / self.characters
+        return share if self.sparse else max(share, (self.cost(text) + 1) / self.tokens)
 
     def fit(self, text: str) -> bool:
-        return len(text) <= self.characters and self.cost(text) <= self.tokens
+        return len(text) <= self.characters and (self.sparse or self.cost(text) <= self.tokens)
 
 
-@dataclass(frozen=True)
-class Unit:
-    """`glue` joins it to the unit before; `rank` is lower where a cut hurts less."""
+class Unit(NamedTuple):
+    """`glue` joins it to the unit before; `rank` is lower where a cut hurts less; `load` as of `Limits`."""
 
     text: str
     block: Block
     glue: str
     rank: int
-    kind: str
+    kind: ChunkKind
+    load: float
 
     def priority(self) -> int:
-        """Cuts go to low values first: by rank, then by content, so that they stay where they are after an edit."""
-        return (self.rank << 32) + zlib.crc32(self.text.encode("utf-8", "surrogatepass"))
+        """Cuts go to low values first: by rank, then by how the text begins, so that an edit leaves them in place."""
+        return (self.rank << 32) + zlib.crc32(self.text[:BEGINNING].encode("utf-8", "surrogatepass"))
 
 
 def estimate_tokens(text: str) -> float:
-    """0.9 a Han character, 0.4 a Latin one, in between for two-byte scripts: more than e5's tokenizer needs."""
+    """0.9 a Han character, 0.4 a Latin one, in between for two-byte scripts, at most 1: more than e5's needs."""
+    length = len(text)
     if text.isascii():
-        return 0.4 * len(text)
-    return 0.4 * len(text) + 0.25 * (len(text.encode("utf-8", "surrogatepass")) - len(text))
+        return 0.4 * length
+    return min(0.4 * length + 0.25 * (len(text.encode("utf-8", "surrogatepass")) - length), float(length))
 
 
-def units_of(block: Block, limits: Limits) -> Iterator[Unit]:
+def units_of(block: Block, limits: Limits) -> list[Unit]:
     """The block whole where it fits, else by lines (lists, code), sentences, clauses, characters."""
     text = block.text if block.kind == "code" else block.text.strip()
-    if not text.strip():
-        return
-    kind = block.kind if block.kind in ("list", "code", "faq", "api", "figure") else "text"
+    if not text or text.isspace():
+        return []
+    kind = OWN_KIND.get(block.kind, "text")
     if limits.fit(text):
-        yield Unit(text, block, "\n\n", 0, kind)
-        return
-    by_line = kind in ("list", "code") or "\n" in text
-    parts = text.split("\n") if by_line else [text]
-    first = True
+        return [Unit(text, block, "\n\n", 0, kind, limits.load(text))]
+    parts = text.split("\n") if kind in ("list", "code") or "\n" in text else [text]
+    units: list[Unit] = []
     for part in parts:
         if not part.strip():
             continue
         for number, piece in enumerate(_pieces(part, limits)):
-            glue = "\n\n" if first else "\n" if number == 0 else ""
-            yield Unit(piece, block, glue, 0 if first else 1 if number == 0 else 2, kind)
-            first = False
+            glue = "" if number else "\n" if units else "\n\n"
+            rank = 2 if number else 1 if units else 0
+            units.append(Unit(piece, block, glue, rank, kind, limits.load(piece)))
+    return units
 
 
 def _pieces(text: str, limits: Limits) -> list[str]:
@@ -110,18 +122,18 @@ def _rest(text: str, limits: Limits) -> list[str]:
 
 
 def join(units: list[Unit]) -> str:
-    return "".join((unit.glue if number else "") + unit.text for number, unit in enumerate(units))
+    return units[0].text + "".join([unit.glue + unit.text for unit in units[1:]])
 
 
 def pair_questions(units: list[Unit], limits: Limits) -> list[Unit]:
     """A question and the answer right after it become one unit where they fit together."""
     paired: list[Unit] = []
     for unit in units:
-        before = paired[-1] if paired else None
-        if before and ANSWER.match(unit.text) and QUESTION.match(before.text):
+        if unit.text[0] in "Aa答" and paired and ANSWER.match(unit.text) and QUESTION.match(paired[-1].text):
+            before = paired[-1]
             both = f"{before.text}\n{unit.text}"
             if limits.fit(both):
-                paired[-1] = Unit(both, before.block, before.glue, before.rank, "faq")
+                paired[-1] = before._replace(text=both, kind="faq", load=limits.load(both))
                 continue
         paired.append(unit)
     return paired
