@@ -14,12 +14,17 @@ ENGINE = "markdown-it"
 
 
 def parse_markdown(path: Path, *, name: str, settings: ParseSettings) -> Document:
+    decoded = read_text(path, settings)
+    return document_of(decoded.text, name=name, encoding=decoded.encoding)
+
+
+def document_of(text: str, *, name: str, encoding: str | None = None) -> Document:
+    """Raises Rejected(PARSE_NO_TEXT)."""
     from markdown_it import MarkdownIt
     from mdit_py_plugins.front_matter import front_matter_plugin
 
-    decoded = read_text(path, settings)
     reader = MarkdownIt("commonmark").enable(["table", "strikethrough"]).use(front_matter_plugin)
-    tokens = reader.parse(decoded.text)
+    tokens = reader.parse(text)
     metadata = _front_matter(tokens)
     return build(
         list(_blocks(tokens)),
@@ -27,7 +32,7 @@ def parse_markdown(path: Path, *, name: str, settings: ParseSettings) -> Documen
         media_type="text/markdown",
         title=metadata.get("title", ""),
         dated=metadata.get("date") or metadata.get("updated"),
-        encoding=decoded.encoding,
+        encoding=encoding,
         metadata=metadata,
     )
 

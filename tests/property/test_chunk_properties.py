@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.chunk import ChunkSettings, chunk_document
-from pipelines.chunk.units import estimate_tokens
+from pipelines.chunk.pack import pack
+from pipelines.chunk.units import Limits, Unit, estimate_tokens
 from schemas.document import Block, Document
 
 SETTINGS = ChunkSettings()
@@ -49,10 +50,35 @@ def paragraph(source):
     return Block(kind="text", text=f"{words}。")
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
-@given(st.integers(0, 2**32), st.integers(0, 299))
-def test_an_edit_of_one_paragraph_changes_at_most_three_chunks(seed, place):
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.integers(0, 2**32), st.integers(0, 299), st.sampled_from(["other", "longer", "one word"]))
+def test_an_edit_of_one_paragraph_changes_at_most_three_chunks(seed, place, edit):
     source = random.Random(seed)
     before = [paragraph(source) for _ in range(300)]
-    after = [*before[:place], paragraph(source), *before[place + 1 :]]
+    old = before[place].text
+    new = {"other": paragraph(source).text, "longer": f"{old}又加了一句话。", "one word": f"{old[:10]}改{old[11:]}"}
+    after = [*before[:place], Block(kind="text", text=new[edit]), *before[place + 1 :]]
     assert len({c.id for c in chunks_of(after)} - {c.id for c in chunks_of(before)}) <= 3
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.builds(Block, kind=KINDS, text=TEXTS), max_size=6), st.floats(0.2, 3))
+def test_no_chunk_is_over_the_limit_by_the_embedders_own_count(blocks, tokens_of_a_character):
+    document = Document(title="手册", media_type="text/plain", blocks=tuple(blocks))
+
+    def count(text):
+        return 2 + round(tokens_of_a_character * len(text))
+
+    chunks = chunk_document(document, document_id="d", salt=b"salt", settings=SETTINGS, count_tokens=count)
+    for chunk in chunks:
+        assert count(f"{chunk.context}\n{chunk.text}") <= SETTINGS.max_tokens
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.floats(0.01, 2), min_size=1, max_size=60), st.integers(0, 9))
+def test_packing_keeps_every_unit_in_order_and_no_group_of_several_is_too_large(loads, kinds):
+    block = Block(kind="text", text="")
+    units = [Unit(str(n % (kinds + 1)), block, "\n", n % 3, "text", load) for n, load in enumerate(loads)]
+    groups = pack(units, Limits(400, 400, len))
+    assert [unit for group in groups for unit in group] == units
+    assert all(sum(unit.load for unit in group) <= 1 + 1e-9 for group in groups if len(group) > 1)
