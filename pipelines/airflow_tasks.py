@@ -132,6 +132,8 @@ def decide(number: int, answer: Mapping[str, Any]) -> str:
     reason = str((answer.get("params_input") or {}).get("reason") or "no reason given")
     app = _wired(actor)
     option = answer["chosen_options"][0]
+    if _decided(app, number, option):
+        return actor
     if option == "Approve":
         acts.approve(app, number, reason)
     elif option == "Decline":
@@ -140,6 +142,15 @@ def decide(number: int, answer: Mapping[str, Any]) -> str:
         with app.database.write() as tx:
             lifecycle.record(tx, app.kb, actor, "release.kept_in_review", "release", str(number), reason)
     return actor
+
+
+def _decided(app: Any, number: int, option: str) -> bool:
+    """Whether the review page has written this very decision already: it then answers Airflow's question too."""
+    from pipelines.report import views
+
+    with app.database.read() as tx:
+        state = views.release(tx, app.kb, number)["state"]
+    return state in {"Approve": ("approved", "publishing", "live"), "Decline": ("declined",)}.get(option, ())
 
 
 def publish(number: int, actor: str | None) -> int | None:

@@ -95,3 +95,32 @@ def decisions(tx: Connection, scope: Scope, number: int) -> Counter[str]:
         .group_by(item.c.decision)
     )
     return Counter(dict(tx.execute(query).all()))
+
+
+@dataclass(frozen=True)
+class Item:
+    """One change of a release, named."""
+
+    document: str
+    source: str
+    title: str
+    uri: str
+    change: str
+    risks: tuple[str, ...]
+    decision: str
+
+
+def release_items(tx: Connection, scope: Scope, number: int, limit: int) -> tuple[Item, ...]:
+    item, d, v = tables.release_item, tables.document, tables.version
+    query = (
+        select(item, d.c.source, v.c.title, v.c.uri)
+        .join(d, d.c.id == item.c.document)
+        .join(v, v.c.id == func.coalesce(item.c.version, item.c.previous))
+        .where(item.c.kb == scope.kb, item.c.release == number, scope.covers(d))
+        .order_by(d.c.source, v.c.title, item.c.document)
+        .limit(limit)
+    )
+    return tuple(
+        Item(row.document, row.source, row.title or row.uri, row.uri, row.change, tuple(row.risk), row.decision)
+        for row in tx.execute(query)
+    )

@@ -1,4 +1,4 @@
-"""What people decide about a release: approve, decline, hold. Each with an actor and a reason, in one transaction."""
+"""What people decide about a release: approve, hold, reject, decline. Each with actor and reason, in a transaction."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,10 +13,11 @@ from sql import tables
 
 
 def approve(app: App, number: int, reason: str, documents: Sequence[str] = ()) -> None:
-    """Approve all that is not held, and the release with it; with `documents`, let only these held ones through."""
+    """Approve all that is not held, and the release with it; with `documents`, only these, held or not, and the release
+    when nothing in it is undecided any more."""
     with app.database.write() as tx:
         _check_four_eyes(tx, app, number)
-        pending = ("held",) if documents else ("pending",)
+        pending = ("pending", "held") if documents else ("pending",)
         _decide(tx, app, number, pending, "approved", reason, documents)
         state = _state(tx, app.kb, number)
         if state == "in_review":
@@ -45,15 +46,34 @@ def decline(app: App, number: int, reason: str) -> None:
         lifecycle.move_release(tx, app.kb, number, before, "declined", app.actor, reason)
         rows = tx.execute(select(item).where(item.c.kb == app.kb, item.c.release == number)).all()
         for row in rows:
-            if row.version is None:
-                _note(tx, app, "document", row.document, "keep", reason)
-                continue
-            state = tx.execute(select(tables.version.c.state).where(tables.version.c.id == row.version)).scalar_one()
-            if state == "staged":
-                lifecycle.move_version(tx, row.version, "staged", "quarantined", app.actor, reason)
-                reject_version(tx, app, row.version, "review", Code.REVIEW_DECLINED, reason)
+            _turn_down(tx, app, row, reason)
         where = (item.c.kb == app.kb) & (item.c.release == number)
         tx.execute(update(item).where(where).values(decision="declined"))
+
+
+def reject(app: App, number: int, documents: Sequence[str], reason: str) -> None:
+    """Only these changes: what `decline` does to all."""
+    item = tables.release_item
+    with app.database.write() as tx:
+        state = _state(tx, app.kb, number)
+        if state not in ("in_review", "approved", "failed"):
+            raise Conflict(Code.RELEASE_STATE, f"release {number} is {state}; nothing can be rejected any more")
+        where = (item.c.kb == app.kb) & (item.c.release == number) & item.c.document.in_(documents)
+        rows = tx.execute(select(item).where(where, item.c.decision != "declined")).all()
+        _decide(tx, app, number, ("pending", "held", "approved"), "declined", reason, documents)
+        for row in rows:
+            _turn_down(tx, app, row, reason)
+
+
+def _turn_down(tx: Connection, app: App, row: Any, reason: str) -> None:
+    """A version goes into quarantine; a removal that nobody wants is remembered, so that the document stays."""
+    if row.version is None:
+        _note(tx, app, "document", row.document, "keep", reason)
+        return
+    state = tx.execute(select(tables.version.c.state).where(tables.version.c.id == row.version)).scalar_one()
+    if state == "staged":
+        lifecycle.move_version(tx, row.version, "staged", "quarantined", app.actor, reason)
+        reject_version(tx, app, row.version, "review", Code.REVIEW_DECLINED, reason)
 
 
 def reject_version(tx: Connection, app: App, version: str, layer: str, code: Code, reason: str) -> None:

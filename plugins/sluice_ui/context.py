@@ -95,6 +95,9 @@ class Context:
         """After a form was taken in."""
         return RedirectResponse(self.url(path, **query), 303)
 
+    def forbidden(self) -> HTTPException:
+        return HTTPException(403, "You may not do this.")
+
     def missing(self) -> HTTPException:
         """The same answer for what does not exist and for what this person may not see."""
         return HTTPException(404, "There is no such page, or it is outside of what you may see.")

@@ -27,5 +27,5 @@ def entries() -> tuple[Entry, ...]:
     )
 
 
-EXTRA_MODULES: tuple[str, ...] = ("language", "runs")
+EXTRA_MODULES: tuple[str, ...] = ("review", "language", "runs")
 """Routes without a tab of their own."""

@@ -60,3 +60,16 @@ def admin(client: TestClient) -> Browser:
 @pytest.fixture
 def viewer(client: TestClient) -> Browser:
     return Browser(client, "viewer")
+
+
+@pytest.fixture
+def reviewed(kb: Kb) -> Kb:
+    """Release 1 is superseded, 2 is live, 3 is in review, with a changed, a new and a removed document."""
+    kb.release()
+    kb.write("laptop", "Laptops are replaced every three years by the desk.")
+    kb.release()
+    kb.write("leave", "Annual leave is thirty days for everybody.", "Unused holidays expire at the end of March.")
+    kb.write("parking", "Bicycles have places under the roof.")
+    (kb.docs / "canteen.md").unlink()
+    kb.sync()
+    return kb

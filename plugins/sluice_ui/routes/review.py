@@ -1,0 +1,176 @@
+"""The review of a release: the queue, one document at a time, and the decisions."""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Query
+from starlette.responses import Response
+
+from pipelines.app import App
+from pipelines.errors import SluiceError
+from pipelines.report.compare import changes
+from pipelines.report.dossier import contents, findings, said, twins
+from pipelines.report.queue import Entry, Group, Queue, names, queue
+from pipelines.report.releases import hidden_items, release_line
+from pipelines.report.reviews import under_review
+from pipelines.review import decide
+from sluice_ui.context import Context, Page
+
+router = APIRouter()
+PAGE = 50
+ACTS: dict[str, Callable[[App, int, str, Sequence[str]], None]] = {
+    "approve": decide.approve,
+    "hold": lambda app, number, reason, documents: decide.hold(app, number, documents, reason),
+    "reject": lambda app, number, reason, documents: decide.reject(app, number, documents, reason),
+}
+
+
+@router.get("/releases/{number}/review")
+def show_queue(
+    page: Page, number: int, group: Group = "look", risk: str = "", source: str = "", start: int = Query(0, ge=0)
+) -> Response:
+    """One group of the queue, filtered; the others as counts."""
+    with page.app.database.read() as tx:
+        line = release_line(tx, page.scope, number)
+        if line is None:
+            raise page.missing()
+        found = queue(tx, page.scope, number)
+        chosen = [
+            one for one in found.of(group) if (not risk or risk in one.risks) and (not source or one.source == source)
+        ]
+        shown = chosen[start : start + PAGE]
+        known = names(tx, [one.document for one in shown])
+        hidden = hidden_items(tx, page.scope, number)
+    return page.page(
+        "queue.html",
+        line=line,
+        queue=found,
+        group=group,
+        risk=risk,
+        source=source,
+        shown=shown,
+        names=known,
+        total=len(chosen),
+        start=start,
+        size=PAGE,
+        hidden=hidden,
+        sources=sorted({one.source for one in found.entries}),
+        open=line.state in ("in_review", "approved", "failed"),
+    )
+
+
+@router.get("/releases/{number}/review/{document}")
+def show_document(page: Page, number: int, document: str, all: bool = False) -> Response:
+    """One change with everything that helps to decide on it."""
+    with page.app.database.read() as tx:
+        line = release_line(tx, page.scope, number)
+        item = under_review(tx, page.scope, number, document) if line else None
+        if line is None or item is None:
+            raise page.missing()
+        around = queue(tx, page.scope, number)
+        history = said(tx, page.app.kb, document)
+        found = findings(tx, item.version) if item.version else {}
+    now, before = contents(page.app, item.artifacts), contents(page.app, item.previous_artifacts)
+    diff = changes(before.chunks, now.chunks)
+    with page.app.database.read() as tx:
+        linked = twins(tx, page.scope, {one.id: one.text for one in now.chunks})
+    entry = next(one for one in around.entries if one.document == document)
+    return page.page(
+        "dossier.html",
+        line=line,
+        item=item,
+        entry=entry,
+        next=_next(around, document),
+        left=len(around.of("look")),
+        last=[one.document for one in around.pending] == [document],
+        history=history,
+        findings=found,
+        now=now,
+        before=before,
+        diff=diff,
+        twins=linked,
+        all=all,
+        open=line.state in ("in_review", "approved", "failed"),
+    )
+
+
+def _next(found: Queue, document: str) -> str | None:
+    """The change that needs a look after this one; from the start again at the end."""
+    waiting = [one.document for one in found.of("look")]
+    if document in waiting:
+        waiting = waiting[waiting.index(document) + 1 :] + waiting[: waiting.index(document)]
+    return waiting[0] if waiting else None
+
+
+@router.post("/releases/{number}/decide")
+def take(
+    page: Page,
+    number: int,
+    verdict: Annotated[str, Form()],
+    reason: Annotated[str, Form(min_length=3, max_length=2000)],
+    document: Annotated[tuple[str, ...], Form()] = (),
+    group: Annotated[str, Form()] = "",
+    one: Annotated[bool, Form()] = False,
+) -> Response:
+    """A decision on documents (`document`, or a whole `group`), or on the release as a whole (`approve_release`,
+    `decline_release`). `one`: from a document's page, so the next one follows."""
+    with page.app.database.read() as tx:
+        found = queue(tx, page.scope, number)
+        outside = hidden_items(tx, page.scope, number)
+    if not page.viewer.may_run("kb_release"):
+        raise page.forbidden()
+    if verdict in ("approve_release", "decline_release"):
+        return _whole(page, number, verdict, reason, found, outside)
+    chosen = _chosen(page, found, document, group)
+    act = ACTS.get(verdict)
+    if act is None or not chosen:
+        raise page.missing()
+    act(page.app, number, reason, chosen)
+    told = _tell_airflow(page, number, reason)
+    with page.app.database.read() as tx:
+        after = queue(tx, page.scope, number)
+    following = _next(after, "") if one else None
+    place = f"/releases/{number}/review" + (f"/{following}" if following else "")
+    return page.goto(place, done=told or verdict, n=len(chosen))
+
+
+def _chosen(page: Context, found: Queue, documents: Sequence[str], group: str) -> list[str]:
+    """Of what was ticked or of the whole group: what this person may decide on. Raises 403 where that is not all."""
+    wanted = {one.document for one in found.of("low")} if group == "low" else set(documents)
+    entries: list[Entry] = [one for one in found.entries if one.document in wanted]
+    if len(entries) != len(wanted):
+        raise page.missing()
+    if group == "low":
+        entries = [one for one in entries if one.mine]
+    if not all(one.mine for one in entries):
+        raise page.forbidden()
+    return [one.document for one in entries]
+
+
+def _whole(page: Context, number: int, verdict: str, reason: str, found: Queue, outside: int) -> Response:
+    """Only by someone who may decide on every change in it."""
+    if outside or not all(one.mine for one in found.entries):
+        raise page.forbidden()
+    if verdict == "approve_release":
+        decide.approve(page.app, number, reason)
+    else:
+        decide.decline(page.app, number, reason)
+    told = _tell_airflow(page, number, reason)
+    return page.goto(f"/releases/{number}", done=told or verdict)
+
+
+def _tell_airflow(page: Context, number: int, reason: str) -> str:
+    """Answer the question of the release's run, so that it goes on; start a run where none waits. The decision itself
+    stands in our database by now, whatever Airflow says. Returns the word for what follows, or nothing."""
+    with page.app.database.read() as tx:
+        line = release_line(tx, page.scope, number)
+    option = {"approved": "Approve", "declined": "Decline"}.get(line.state if line else "")
+    if option is None:
+        return ""
+    host = page.viewer.host
+    try:
+        if not host.answer(page.request, number, option, reason) and option == "Approve":
+            host.run(page.request, "kb_release", {"release": number})
+    except SluiceError:
+        return "untold"
+    return "publishing" if option == "Approve" else "declined"
