@@ -4,7 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pipelines.ports import ArtifactStore, Clock, Embedder, LanguageModel, SourceReader, VectorIndex
+from pydantic import ValidationError
+
+from pipelines.errors import Code, Misconfigured
+from pipelines.ports import ArtifactStore, Clock, Embedder, LanguageModel, Reranker, SourceReader, VectorIndex
+from pipelines.retrieve.settings import RetrieveSettings
 from pipelines.settings import Settings
 from schemas.document import Document
 from schemas.source import Source, SourcesFile
@@ -39,6 +43,7 @@ class App:
     """The one that the settings name first; `embedder_for` (publish/collections) finds the one an index needs."""
     index: Callable[[], VectorIndex]
     llm: Callable[[], LanguageModel | None]
+    reranker: Callable[[], Reranker | None]
     clock: Clock
     embedders: Mapping[str, Callable[[], Embedder]] = field(default_factory=dict)
     """More that the settings name: of the live index before a change of model, or of the one to come."""
@@ -46,3 +51,16 @@ class App:
     """Those that need no settings: a re-embedding may name them."""
     checkpoint: Callable[[str], None] = _nothing
     """Called between any two writes with the name of the place; tests kill the process there."""
+
+    @property
+    def retrieve(self) -> RetrieveSettings:
+        """How this knowledge base is searched: what its sources.yaml says stands over the installation's settings."""
+        own = self.sources().retrieve if self.settings.sources.exists() else {}
+        if not own:
+            return self.settings.retrieve
+        try:
+            return RetrieveSettings.model_validate({**self.settings.retrieve.model_dump(), **own})
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"]))
+            raise Misconfigured(Code.BAD_SOURCES, f"sources.yaml: retrieve.{place}: {first['msg']}") from error

@@ -1,6 +1,7 @@
 """Search and ask as a reader does: one release, one reader's rights, and a line in the query log for impact."""
 
 import secrets
+from functools import partial
 from typing import Any
 
 from pipelines.app import App
@@ -29,9 +30,10 @@ def find(app: App, text: str, who: Reader, as_of: int | None, top: int) -> tuple
         library=library,
         index=app.index(),
         embedder=embedder,
-        settings=app.settings.retrieve,
+        settings=app.retrieve,
         top=top,
         llm=app.llm(),
+        reranker=app.reranker(),
         clock=app.clock,
     )
     return library, result
@@ -71,10 +73,12 @@ def _hit(one: Hit) -> dict[str, Any]:
 def ask(app: App, text: str, who: Reader, as_of: int | None = None) -> dict[str, Any]:
     """The public object of `sluice ask`."""
     from pipelines.retrieve.answer import answer as write
+    from pipelines.retrieve.similarity import similarity
 
     library, result = find(app, text, who, as_of, 10)
     hits = result.hits if result else ()
-    made = write(text, hits, app.llm(), app.settings.retrieve) if hits else Answer(found=False)
+    alike = partial(similarity, embedder_for(app, library.embedder)) if hits else None
+    made = write(text, hits, app.llm(), app.retrieve, alike) if hits else Answer(found=False)
     cited = tuple(one.passage.chunk for one in made.citations)
     _log(app, who, text, library.release, hits, cited, made.found)
     return {

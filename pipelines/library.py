@@ -47,6 +47,7 @@ class SqlLibrary:
             self._check(tx)
             self.acl = readable(tx, reader)
             self.denied_documents = self._denied(tx)
+            self.sources = self._sources(tx)
 
     def _check(self, tx: Connection) -> None:
         check_readable(tx, self._app.kb, self.release)
@@ -57,6 +58,39 @@ class SqlLibrary:
         rows = tx.execute(select(table.c.subject).where(where).order_by(table.c.subject).limit(DENY_PUSHED_DOWN + 1))
         found = tuple(rows.scalars())
         return found if len(found) <= DENY_PUSHED_DOWN else ()
+
+    def _sources(self, tx: Connection) -> tuple[str, ...]:
+        table = tables.source
+        where = (table.c.kb == self._app.kb) & table.c.acl.in_(self.acl)
+        return tuple(tx.execute(select(table.c.name).where(where).order_by(table.c.name)).scalars())
+
+    def related(self, question: str) -> dict[str, float]:
+        """Passages that state a relation of something the question names, then those about its other end.
+
+        The second step follows only relations whose own passage this reader may see.
+        """
+        from pipelines.relations import chunks_about, relations_of
+
+        with self._app.database.read() as tx:
+            found = relations_of(tx, self._app.kb, question)
+        stating = self._rows_of([one.chunk for one in found])
+        seen = {passage.chunk for passage in self.hydrate(list(stating)).values()}
+        far = [one.far_end for one in found if one.chunk in seen]
+        with self._app.database.read() as tx:
+            about = self._rows_of(chunks_about(tx, self._app.kb, far))
+        return dict.fromkeys(about, 0.6) | {row: 1.0 for row, chunk in stating.items() if chunk in seen}
+
+    def _rows_of(self, chunks: Sequence[str]) -> dict[str, str]:
+        """Chunk by row id, at this release; hydrate decides who may see them."""
+        c = tables.chunk
+        visible = (c.c.born <= self.release) & (c.c.died > self.release)
+        query = select(c.c.id, c.c.chunk).where(c.c.kb == self._app.kb, c.c.chunk.in_(list(dict.fromkeys(chunks))))
+        with self._app.database.read() as tx:
+            return dict(tx.execute(query.where(visible)).all()) if chunks else {}
+
+    def overruled(self, chunks: Sequence[str]) -> frozenset[str]:
+        """Nobody has decided a conflict yet."""
+        return frozenset()
 
     def hydrate(self, ids: Sequence[str]) -> dict[str, Passage]:
         """Passages by row id, of those that this reader may see at this release."""
@@ -86,6 +120,7 @@ class SqlLibrary:
                 c.c.context,
                 c.c.text,
                 c.c.html,
+                c.c.parent,
                 c.c.quality,
                 c.c.duplicate_group,
                 shown.c.version,

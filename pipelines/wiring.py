@@ -60,6 +60,12 @@ def wire(settings: Settings | None = None, *, actor: str = "", checkpoint: Calla
 
         return make_language_model(chosen.llm, StoredReplies(database))
 
+    @cache
+    def reranker() -> Any:
+        from pipelines.adapters.models import make_reranker
+
+        return make_reranker(chosen.reranker)
+
     def parse(path: Path, name: str) -> Document:
         from pipelines.parse.isolate import parse_isolated
         from pipelines.parse.settings import OcrFactory
@@ -84,6 +90,7 @@ def wire(settings: Settings | None = None, *, actor: str = "", checkpoint: Calla
         bundled={name: partial(made, EmbedderSettings(name=name)) for name in BUNDLED},
         index=index,
         llm=llm,
+        reranker=reranker,
         clock=time.time,
         **extra,
     )

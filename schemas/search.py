@@ -20,6 +20,8 @@ class Passage(Record):
     text: str
     context: str = ""
     html: str | None = None
+    parent: str | None = None
+    """Text of the enclosing section, where the chunk is short."""
     kind: str = "text"
     authority: int = 4
     """1 is the highest."""
@@ -36,6 +38,8 @@ class Query(Record):
     origin: str
     dated_from: int | None = None
     dated_to: int | None = None
+    sources: tuple[str, ...] = ()
+    """Asked of these sources alone; empty: of all."""
 
 
 class Hit(Record):
@@ -64,6 +68,8 @@ class SearchTrace(Record):
     queries: tuple[Query, ...]
     routes: tuple[RouteTrace, ...]
     fused: tuple[tuple[str, float], ...]
+    reranked: tuple[tuple[str, float], ...] = ()
+    """What the cross-encoder said, best first; empty without one."""
     seconds: dict[str, float]
     """Per step, wall time."""
 
@@ -90,3 +96,7 @@ class Answer(Record):
     text: str = ""
     citations: tuple[Citation, ...] = ()
     reason: str = ""
+    evidence: float = 0.0
+    """Of the best passage; see `pipelines/retrieve/evidence.py`."""
+    prompt: str = ""
+    """What a language model was given; empty without one."""

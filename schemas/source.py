@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, JsonValue, field_validator, model_validator
 
 from schemas.base import Record
 from schemas.evaluation import Evaluation
@@ -88,6 +88,8 @@ class SourcesFile(Record):
     sources: tuple[Source, ...] = ()
     evaluation: Evaluation = Evaluation()
     """What a release must pass before it goes live."""
+    retrieve: dict[str, JsonValue] = Field(default_factory=dict)
+    """Search settings of this knowledge base, over those of the installation: synonyms, routes, switches, weights."""
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> "SourcesFile":

@@ -41,13 +41,11 @@ def evaluate(
     library = EvaluationLibrary(app, None, at)
     _check(app, library)
     number = library.release
-    candidate = run(
-        app, questions, _published(app, number), changed(app.settings.retrieve, changes), _time(app, number)
-    )
+    candidate = run(app, questions, _published(app, number), changed(app.retrieve, changes), _time(app, number))
     baseline: list[QuestionScore] = []
     if against is not None or changes:
         against = number if against is None else against
-        baseline = run(app, questions, _published(app, against), app.settings.retrieve, _time(app, number))
+        baseline = run(app, questions, _published(app, against), app.retrieve, _time(app, number))
     policy = policy_of(app)
     verdict = (
         _verdict(baseline, candidate, policy, EvaluationLibrary(app, None, number)) if baseline or judged else None
@@ -68,8 +66,8 @@ def evaluate_preview(app: "App", number: int, live: int) -> dict[str, Any] | Non
     def preview(reader: Reader | None) -> EvaluationLibrary:
         return PreviewLibrary(app, reader, number)
 
-    candidate = run(app, questions, preview, app.settings.retrieve, at)
-    baseline = run(app, questions, _published(app, live), app.settings.retrieve, at) if live else []
+    candidate = run(app, questions, preview, app.retrieve, at)
+    baseline = run(app, questions, _published(app, live), app.retrieve, at) if live else []
     verdict = _verdict(baseline, candidate, policy, preview(None))
     report = report_of(", ".join(sets), number, live, baseline, candidate, verdict, policy)
     keep(app, report)

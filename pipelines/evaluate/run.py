@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,25 +50,28 @@ def run(
     from pipelines.publish.collections import embedder_for
     from pipelines.retrieve.answer import answer
     from pipelines.retrieve.search import search
+    from pipelines.retrieve.similarity import similarity
 
     opened: dict[Reader | None, EvaluationLibrary] = {}
     scores: list[QuestionScore] = []
     for question in questions:
         reader = reader_of(question)
         library = opened[reader] if reader in opened else opened.setdefault(reader, libraries(reader))
+        embedder = embedder_for(app, library.embedder)
         started = time.perf_counter()
         hits = search(
             question.question,
             library=library,
             index=app.index(),
-            embedder=embedder_for(app, library.embedder),
+            embedder=embedder,
             settings=settings,
             top=TOP,
             history=question.history,
+            reranker=app.reranker(),
             clock=lambda: at,
         ).hits
         seconds = time.perf_counter() - started
-        answered = answer(question.question, hits, None, settings).found
+        answered = answer(question.question, hits, None, settings, partial(similarity, embedder)).found
         scores.append(score(question, hits, answered, round(seconds, 4)))
     return scores
 

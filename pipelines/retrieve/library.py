@@ -28,6 +28,19 @@ class Library(Protocol):
         """Row ids that a preview leaves out though their release number would show them."""
         ...
 
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Names of the sources that the reader may read."""
+        ...
+
     def hydrate(self, ids: Sequence[str]) -> Mapping[str, Passage]:
         """Passages by row id, without those that the reader may not see."""
+        ...
+
+    def related(self, question: str) -> Mapping[str, float]:
+        """Row ids of what the question's subjects are related to, with scores 0..1; hydrate decides who sees them."""
+        ...
+
+    def overruled(self, chunks: Sequence[str]) -> frozenset[str]:
+        """Those of these chunks that lost a conflict by a person's decision."""
         ...

@@ -36,10 +36,16 @@ def _passage(id_: str, text: str, group: str | None = None) -> Passage:
 
 
 class _Library:
-    collection, release, acl, denied_documents, hidden_rows = "c", 1, (1,), (), ()
+    collection, release, acl, denied_documents, hidden_rows, sources = "c", 1, (1,), (), (), ()
 
     def __init__(self, *visible: Passage) -> None:
         self._visible = {one.id: one for one in visible}
+
+    def related(self, question: str) -> Mapping[str, float]:
+        return {}
+
+    def overruled(self, chunks: Sequence[str]) -> frozenset[str]:
+        return frozenset()
 
     def hydrate(self, ids: Sequence[str]) -> Mapping[str, Passage]:
         return {id_: self._visible[id_] for id_ in ids if id_ in self._visible}
