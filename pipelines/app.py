@@ -1,6 +1,6 @@
 """What a use case works with: the ports, wired, and a few facts about this installation."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from pipelines.errors import Code, Misconfigured
 from pipelines.ports import ArtifactStore, Clock, Embedder, LanguageModel, Reranker, SourceReader, VectorIndex
 from pipelines.retrieve.settings import RetrieveSettings
 from pipelines.settings import Settings
-from schemas.document import Document
+from schemas.document import Box, Document
 from schemas.source import Source, SourcesFile
 
 if TYPE_CHECKING:
@@ -36,8 +36,10 @@ class App:
     artifacts: ArtifactStore
     reader: Callable[[Source], SourceReader]
     sources: Callable[[], SourcesFile]
-    parse: Callable[["Path", str], Document]
-    """(local file, name) to Document, isolated. Raises Rejected."""
+    parse: Callable[["Path", str, "Path | None"], Document]
+    """(local file, name, folder for what is taken out of it) to Document, isolated. Raises Rejected."""
+    page_image: Callable[["Path", str, int, Sequence[Box]], bytes]
+    """(local file, name, page, places to mark) to PNG, isolated. Raises Rejected."""
     parser_version: str
     embedder: Callable[[], Embedder]
     """The one that the settings name first; `embedder_for` (publish/collections) finds the one an index needs."""

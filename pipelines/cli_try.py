@@ -111,7 +111,7 @@ def _tried(name: str, view: Callable[[Any, Any], dict[str, Any]]) -> dict[str, A
 
     wired = wire()
     try:
-        document = wired.parse(Path(name), Path(name).name)
+        document = wired.parse(Path(name), Path(name).name, None)
         return {"file": name, "title": document.title, "rejection": None} | view(wired, document)
     except SluiceError as error:
         empty: dict[str, Any] = {"pages": [], "blocks": [], "chunks": []}

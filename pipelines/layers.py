@@ -6,6 +6,7 @@ version, settings read): same fingerprint, same output, no work.
 
 import hashlib
 import json
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from sqlalchemy import Connection, delete, update
 from pipelines import corpus
 from pipelines.app import App
 from pipelines.errors import Code, Rejected
+from pipelines.parse.sink import taken_out
 from schemas.base import Record
 from schemas.chunk import Masked, Parsed
 from schemas.document import Document
@@ -116,8 +118,14 @@ def parse(app: App, work: Work) -> Outcome:
 
 def _parse_file(app: App, work: Work) -> Document:
     name = Path(work.uri).name
-    with app.artifacts.local(f"raw/file/{work.sha256}") as path:
-        return app.parse(path, name)
+    with (
+        app.artifacts.local(f"raw/file/{work.sha256}") as path,
+        tempfile.TemporaryDirectory(prefix="sluice-") as folder,
+    ):
+        document = app.parse(path, name, Path(folder))
+        for key, taken in taken_out(Path(folder)):
+            app.artifacts.put_file(key, taken)
+        return document
 
 
 def _titled(document: Document, uri: str) -> Document:

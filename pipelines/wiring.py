@@ -5,7 +5,7 @@ import os
 import secrets
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
@@ -22,7 +22,7 @@ from pipelines.derived import NotedArtifacts, StoredReplies
 from pipelines.errors import Code, Misconfigured
 from pipelines.ports import VectorIndex
 from pipelines.settings import EmbedderSettings, Settings
-from schemas.document import Document
+from schemas.document import Box, Document
 from schemas.source import Source, SourcesFile
 
 OCR = {"rapidocr": "pipelines.adapters.rapidocr:RapidOcr"}
@@ -66,12 +66,17 @@ def wire(settings: Settings | None = None, *, actor: str = "", checkpoint: Calla
 
         return make_reranker(chosen.reranker)
 
-    def parse(path: Path, name: str) -> Document:
+    def parse(path: Path, name: str, folder: Path | None = None) -> Document:
         from pipelines.parse.isolate import parse_isolated
         from pipelines.parse.settings import OcrFactory
 
         ocr = OcrFactory(factory=OCR[chosen.ocr.engine]) if chosen.ocr.engine in OCR else None
-        return parse_isolated(path, name=name, settings=chosen.parse, ocr_settings=ocr)
+        return parse_isolated(path, name=name, settings=chosen.parse, ocr_settings=ocr, folder=folder)
+
+    def page_image(path: Path, name: str, page: int, boxes: Sequence[Box]) -> bytes:
+        from pipelines.parse.isolate import page_image_isolated
+
+        return page_image_isolated(path, name=name, page=page, boxes=boxes, settings=chosen.parse)
 
     extra = {"checkpoint": checkpoint} if checkpoint else {}
     return App(
@@ -84,6 +89,7 @@ def wire(settings: Settings | None = None, *, actor: str = "", checkpoint: Calla
         reader=lambda source: _reader(source, chosen.sources.resolve().parent),
         sources=sources,
         parse=parse,
+        page_image=page_image,
         parser_version=f"{PARSER_VERSION}:{chosen.ocr.engine}",
         embedder=lambda: made(chosen.embedder),
         embedders={name: partial(made, one) for name, one in chosen.embedders.items()},

@@ -47,6 +47,8 @@ class Block(Record):
     confidence: float = 1.0
     artifact: str | None = None
     """Key of the figure's image in the artifact store."""
+    parts: tuple[PageBox, ...] = ()
+    """All its places, for a table that goes on over several pages; `page` and `box` are the first."""
 
 
 class PageVerdict(Record):
@@ -69,7 +71,7 @@ class Attachment(Record):
     name: str
     size: int
     key: str
-    """Name of the extracted file beside the parsed document."""
+    """Key of its bytes in the artifact store."""
 
 
 class Document(Record):

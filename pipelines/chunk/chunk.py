@@ -181,7 +181,8 @@ def _place(blocks: tuple[Block, ...]) -> dict[str, Any]:
     pages = [block.page for block in blocks if block.page is not None]
     if not pages:
         return {}
-    boxes = {PageBox(page=block.page, box=block.box): None for block in blocks if block.page and block.box}
+    places = [block.parts or _place(block) for block in blocks]
+    boxes = dict.fromkeys(place for some in places for place in some)
     return {"page_start": min(pages), "page_end": max(pages), "boxes": tuple(boxes)}
 
 
@@ -195,3 +196,7 @@ def _parents(pieces: list[Piece], limit: int) -> list[str | None]:
         return [whole] * len(pieces)
     around = ["\n\n".join(texts[max(0, number - 1) : number + 2]) for number in range(len(texts))]
     return [text if len(text) <= limit else None for text in around]
+
+
+def _place(block: Block) -> tuple[PageBox, ...]:
+    return (PageBox(page=block.page, box=block.box),) if block.page and block.box else ()

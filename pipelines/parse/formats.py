@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from pipelines.errors import Code, Rejected, SluiceError
-from pipelines.parse.tables import Cell, Grid, to_html, to_markdown
+from pipelines.parse.cells import Cell, Grid, to_html, to_markdown
 from schemas.document import Block, Document
 
 DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)[-/.年]\s?(\d{1,2})[-/.月]\s?(\d{1,2})(?!\d)")

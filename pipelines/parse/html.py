@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pipelines.parse.cells import read_html
 from pipelines.parse.decode import decode
 from pipelines.parse.formats import build, iso_date, table_block
 from pipelines.parse.settings import ParseSettings
-from pipelines.parse.tables import read_html
 from pipelines.parse.text import read_text
 from schemas.document import Block, Document
 

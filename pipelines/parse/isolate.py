@@ -12,14 +12,16 @@ import os
 import selectors
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from pipelines.errors import Code, Rejected
 from pipelines.parse.settings import OcrFactory, ParseSettings
-from schemas.document import Document
+from schemas.document import Box, Document
 
 KILLED_FOR_MEMORY = -9
 CODES = {code.value: code for code in Code}
@@ -117,28 +119,43 @@ class Worker:
 
 
 def parse_isolated(
-    path: Path, *, name: str, settings: ParseSettings, ocr_settings: OcrFactory | None = None
+    path: Path,
+    *,
+    name: str,
+    settings: ParseSettings,
+    ocr_settings: OcrFactory | None = None,
+    folder: Path | None = None,
 ) -> Document:
     """`dispatch.parse_file` in a child process. Without `ocr_settings` scans are not read.
 
+    Figures and attachments go into `folder` (see `sink.taken_out`); without it they are not kept.
     Raises Rejected with the parser's own code, or PARSE_TIMEOUT, PARSE_CRASHED, PARSE_MEMORY, PARSE_FAILED.
     """
-    request = {
-        "path": str(Path(path).resolve()),
-        "name": name,
-        "settings": settings.model_dump(mode="json"),
-        "ocr": ocr_settings.model_dump(mode="json") if ocr_settings else None,
-    }
+    ocr = ocr_settings.model_dump(mode="json") if ocr_settings else None
+    answer = _ask({"ocr": ocr, "folder": str(folder) if folder else None}, path, name, settings)
+    return Document.model_validate(answer["document"])
+
+
+def page_image_isolated(path: Path, *, name: str, page: int, boxes: Sequence[Box], settings: ParseSettings) -> bytes:
+    """`page_image.page_image` in a child process; raises as `parse_isolated` does."""
+    with tempfile.TemporaryDirectory(prefix="sluice-") as folder:
+        wanted = {"show": page, "boxes": [box.model_dump() for box in boxes], "folder": folder}
+        _ask(wanted, path, name, settings)
+        return (Path(folder) / "page.png").read_bytes()
+
+
+def _ask(wanted: dict[str, Any], path: Path, name: str, settings: ParseSettings) -> dict[str, Any]:
+    place = {"path": str(Path(path).resolve()), "name": name, "settings": settings.model_dump(mode="json")}
     worker = _take()
     try:
-        answer = worker.ask(request, settings)
+        answer = worker.ask(place | wanted, settings)
     except BaseException:
         worker.close()
         raise
     with _lock:
         _idle.append(worker)
-    if "document" in answer:
-        return Document.model_validate(answer["document"])
+    if "code" not in answer:
+        return answer
     raise Rejected(CODES[answer["code"]], str(answer["reason"]))
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pipelines.parse.cells import Cell
 from pipelines.parse.formats import build, table_block
 from pipelines.parse.settings import ParseSettings
-from pipelines.parse.tables import Cell
 from pipelines.parse.text import read_text
 from schemas.document import Block, Document
 

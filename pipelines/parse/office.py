@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pipelines.parse.cells import Cell
 from pipelines.parse.formats import build, refuse_entities, table_block, whole
 from pipelines.parse.settings import ParseSettings
-from pipelines.parse.tables import Cell
 from schemas.document import Block, Document
 
 OFFICE = "application/vnd.openxmlformats-officedocument."

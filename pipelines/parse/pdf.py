@@ -42,7 +42,7 @@ def parse_pdf(path: Path, *, name: str, ocr: Ocr | None, settings: ParseSettings
     | PARSE_GARBLED | PARSE_NO_TEXT).
     """
     with _clean(path) as clean, _open(clean, "pdf") as pdf:
-        _guard(pdf, settings)
+        guard(pdf, settings)
         with _upright(pdf, clean) as (upright, kept, marks):
             document = _read(upright, kept, "application/pdf", name, ocr, settings)
     return document.model_copy(update={"furniture": (*document.furniture, *marks)}) if marks else document
@@ -62,6 +62,17 @@ def parse_image(path: Path, *, name: str, ocr: Ocr | None, settings: ParseSettin
         raise Rejected(Code.PARSE_BOMB, f"the image has {pixels} pixels")
     with _open(path, None) as pages:
         return _read(pages, path, media, name, ocr, settings)
+
+
+@contextlib.contextmanager
+def open_clean(path: Path, media: str) -> Iterator[Any]:
+    """A pymupdf document of a PDF or page image, as the parser reads it."""
+    if media != "application/pdf":
+        with _open(path, None) as pages:
+            yield pages
+        return
+    with _clean(path) as clean, _open(clean, "pdf") as pdf:
+        yield pdf
 
 
 @contextlib.contextmanager
@@ -118,7 +129,7 @@ def _open(path: Path, kind: str | None) -> Iterator[Any]:
             pdf.close()
 
 
-def _guard(pdf: Any, settings: ParseSettings) -> None:
+def guard(pdf: Any, settings: ParseSettings) -> None:
     if pdf.needs_pass:
         raise Rejected(Code.PARSE_ENCRYPTED, "the file asks for a password")
     if not pdf.is_pdf:

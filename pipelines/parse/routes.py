@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.parse import tables as tabular
+from pipelines.parse.cells import to_html, to_markdown
 from pipelines.parse.headings import heading_level
 from pipelines.parse.lines import Line, ocr_lines
 from pipelines.parse.order import Rectangle, reading_order
@@ -115,8 +116,8 @@ def _region_blocks(label: str, lines: Sequence[Line], number: int, context: Cont
 def _table_block(table: tabular.Table, box: Rectangle, number: int) -> Block:
     return Block(
         kind="table",
-        text=tabular.to_markdown(table.grid),
-        html=tabular.to_html(table.grid),
+        text=to_markdown(table.grid),
+        html=to_html(table.grid),
         page=number,
         box=to_box(box),
         engine=table.engine,

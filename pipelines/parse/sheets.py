@@ -8,9 +8,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from pipelines.parse.cells import Cell, Grid
 from pipelines.parse.formats import build, plain_grid, refuse_entities, table_block, whole
 from pipelines.parse.settings import ParseSettings
-from pipelines.parse.tables import Cell, Grid
 from pipelines.parse.text import read_text
 from schemas.document import Block, Document
 

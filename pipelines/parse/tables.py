@@ -1,4 +1,4 @@
-"""Tables of a PDF page as clean HTML with spans, and as Markdown.
+"""Tables of a PDF page, and the check that they keep the numbers of the page.
 
 `Table.extract()` of pymupdf 2.0 loses decimal points and commas (`58.1` becomes `581`), `Table.to_html()` keeps them,
 so only the latter is used, and the numbers of every table are compared with those of the page below it.
@@ -6,28 +6,16 @@ so only the latter is used, and the numbers of every table are compared with tho
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+from pipelines.parse.cells import Cell, Grid, flatten, read_html
 from pipelines.parse.order import Rectangle
+from pipelines.parse.rows import Row, joined
 
-WRAPPED = re.compile(r"(?<=[\u3001-\u9fff\uff00-\uffef]) (?=[\u3001-\u9fff\uff00-\uffef])")
-"""A space between Chinese characters is where a cell's line ended."""
 NUMBER = re.compile(r"\d[\d.,]*")
-
-
-@dataclass(frozen=True)
-class Cell:
-    text: str
-    rows: int = 1
-    columns: int = 1
-    header: bool = False
-
-
-Grid = tuple[tuple[Cell, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -39,91 +27,6 @@ class Table:
     engine: str
     exact: bool = True
     """The same numbers are in the table and on the page below it."""
-
-
-class _Reader(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.rows: list[list[Cell]] = []
-        self._open: Cell | None = None
-        self._text: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "tr":
-            self.rows.append([])
-        elif tag in ("td", "th"):
-            self._close()
-            spans = dict(attrs)
-            self._open = Cell("", _span(spans.get("rowspan")), _span(spans.get("colspan")), tag == "th")
-        elif tag == "br":
-            self._text.append(" ")
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in ("td", "th", "tr", "table"):
-            self._close()
-
-    def handle_data(self, data: str) -> None:
-        if self._open:
-            self._text.append(data)
-
-    def _close(self) -> None:
-        if self._open:
-            text = WRAPPED.sub("", " ".join("".join(self._text).split()))
-            if not self.rows:
-                self.rows.append([])
-            self.rows[-1].append(Cell(text, self._open.rows, self._open.columns, self._open.header))
-        self._open, self._text = None, []
-
-
-def _span(value: str | None) -> int:
-    return min(int(value), 1000) if value and value.isdigit() and int(value) > 0 else 1
-
-
-def read_html(html: str) -> Grid:
-    """Rows of cells of the (first) table in `html`."""
-    reader = _Reader()
-    reader.feed(html)
-    reader.close()
-    return tuple(tuple(row) for row in reader.rows if row)
-
-
-def to_html(grid: Grid) -> str:
-    """`<table>` with escaped text and no attributes but rowspan and colspan."""
-    rows = []
-    for row in grid:
-        cells = []
-        for cell in row:
-            tag = "th" if cell.header else "td"
-            spans = f' rowspan="{cell.rows}"' if cell.rows > 1 else ""
-            spans += f' colspan="{cell.columns}"' if cell.columns > 1 else ""
-            cells.append(f"<{tag}{spans}>{escape(cell.text, quote=False)}</{tag}>")
-        rows.append(f"<tr>{''.join(cells)}</tr>")
-    return f"<table>{''.join(rows)}</table>"
-
-
-def flatten(grid: Grid) -> list[list[str]]:
-    """A rectangle of texts; a cell that spans several places is repeated in each."""
-    places: dict[tuple[int, int], str] = {}
-    for y, row in enumerate(grid):
-        x = 0
-        for cell in row:
-            while (y, x) in places:
-                x += 1
-            for down in range(min(cell.rows, len(grid) - y)):
-                for across in range(cell.columns):
-                    places[(y + down, x + across)] = cell.text
-            x += cell.columns
-    width = max((x for _, x in places), default=-1) + 1
-    return [[places.get((y, x), "") for x in range(width)] for y in range(len(grid))]
-
-
-def to_markdown(grid: Grid) -> str:
-    rows = [[cell.replace("|", "\\|") for cell in row] for row in flatten(grid)]
-    if not rows:
-        return ""
-    lines = [f"| {' | '.join(row)} |" for row in rows]
-    lines.insert(1, "|" + " --- |" * len(rows[0]))
-    return "\n".join(lines)
 
 
 def numbers(text: str) -> Counter[str]:
@@ -144,8 +47,9 @@ def _same_numbers(grid: Grid, page: Any, box: Rectangle) -> bool:
 def find_tables(page: Any, path: Path) -> list[Table]:
     """All tables of a pymupdf page, on which `get_layout()` has not been called yet."""
     tables = []
+    words = page.get_text("words")
     for found in page.find_tables(union=True, refine=True).tables:
-        grid = read_html(found.to_html())
+        grid = _unwrapped(page, found, words)
         box = tuple(float(value) for value in found.bbox)
         if not any(cell.text for row in grid for cell in row):
             continue
@@ -154,6 +58,47 @@ def find_tables(page: Any, path: Path) -> list[Table]:
             table = _by_rules(page, path, table) or table
         tables.append(table)
     return tables
+
+
+def _unwrapped(page: Any, found: Any, words: Sequence[Any]) -> Grid:
+    """The grid of a found table, its wrapped lines joined to the rows that they belong to."""
+    grid = read_html(found.to_html())
+    if page.rotation or len(grid) != len(found.rows):
+        return grid
+    edges = _edges(page, found.bbox)
+    rows: list[Row] = []
+    for cells, place in zip(grid, found.rows, strict=True):
+        inside = [word for word in words if _within(word, place.bbox)]
+        top, bottom = (
+            min((w[1] for w in inside), default=place.bbox[1]),
+            max((w[3] for w in inside), default=place.bbox[3]),
+        )
+        above = rows[-1].bottom if rows else top
+        rows.append(Row(cells, top, bottom, any(above - 2 <= edge <= top + 2 for edge in edges)))
+    heads = next((number for number, row in enumerate(grid) if not all(cell.header for cell in row)), len(grid))
+    return joined(rows, heads)
+
+
+def _edges(page: Any, box: Rectangle) -> list[float]:
+    """Heights of rules, and of upper and lower edges of areas, that cross a good part of the table."""
+    least = 0.4 * (box[2] - box[0])
+    heights: list[float] = []
+    for drawing in page.get_cdrawings():
+        for item in drawing["items"]:
+            if item[0] == "l":
+                (x0, y0), (x1, y1) = item[1], item[2]
+            elif item[0] == "re":
+                x0, y0, x1, y1 = item[1]
+            else:
+                continue
+            if abs(x1 - x0) >= least and box[1] - 2 <= y0 <= box[3] + 2:
+                heights += [y0, y1]
+    return heights
+
+
+def _within(word: Sequence[Any], box: Rectangle) -> bool:
+    x, y = (word[0] + word[2]) / 2, (word[1] + word[3]) / 2
+    return bool(box[0] <= x <= box[2] and box[1] <= y <= box[3])
 
 
 def _doubtful(table: Table) -> bool:

@@ -59,7 +59,7 @@ def _level_1(character: str, encoding: str, first: int, last: int) -> bool:
 
 
 def _one_character(_: str, characters: list[str]) -> str | None:
-    letters = [character for character in characters if character.isalnum()]
+    letters = [character for character in characters if character.isalpha()]  # a table may well be full of zeros
     if len(letters) < MIN_CHARACTERS:
         return None
     return "one character over and over" if Counter(letters).most_common(1)[0][1] > 0.4 * len(letters) else None

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from pipelines.errors import Code, SluiceError
-from pipelines.parse import progress
+from pipelines.parse import progress, sink
 from pipelines.parse.dispatch import parse_file
+from pipelines.parse.page_image import page_image
 from pipelines.parse.settings import ParseSettings
 from pipelines.ports import Ocr
+from schemas.document import Box
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
@@ -23,8 +25,15 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     settings = ParseSettings.model_validate(request["settings"])
     try:
         _limit_memory(settings.memory_mb)
+        path, folder = Path(request["path"]), request.get("folder")
+        if folder and (page := request.get("show")):
+            boxes = [Box.model_validate(box) for box in request["boxes"]]
+            png = page_image(path, name=request["name"], page=page, boxes=boxes, settings=settings)
+            (Path(folder) / "page.png").write_bytes(png)
+            return {"shown": page}
         ocr = _ocr(json.dumps(request["ocr"], sort_keys=True)) if request["ocr"] else None
-        document = parse_file(Path(request["path"]), name=request["name"], ocr=ocr, settings=settings)
+        with sink.into(Path(folder) if folder else None):
+            document = parse_file(path, name=request["name"], ocr=ocr, settings=settings)
         return {"document": document.model_dump(mode="json")}
     except SluiceError as error:
         return {"code": error.code.value, "reason": error.reason}

@@ -125,7 +125,11 @@ def body(files: Sequence[truth.Body], read: Any) -> dict[str, Any]:
         figures["image_teds"] += tables
         residue = [text for text in file.furniture if plain(text) and plain(text) in parsed.text]
         left, there = left + len(residue), there + len(file.furniture)
-        per_file[file.path.stem] = [round(near, 3), tau if tau is None else round(tau, 3), [round(t, 2) for t in tables]]
+        per_file[file.path.stem] = [
+            round(near, 3),
+            tau if tau is None else round(tau, 3),
+            [round(t, 2) for t in tables],
+        ]
     means = {key: mean(values) for key, values in figures.items() if values}
     return {**means, "furniture_left": f"{left} of {there}", "cpu_s": round(cpu, 1), "files": per_file}
 
@@ -154,7 +158,10 @@ def page_tests(read: Any, step: int) -> dict[str, str]:
 def trust(step: int) -> dict[str, Any]:
     """Pages whose text layer lies, real and made, and pages whose text is good."""
     with tempfile.TemporaryDirectory() as folder:
-        bad = [*made.garbled(DATA, Path(folder)), *((DATA / name, None) for name in made.GARBLED if (DATA / name).is_file())]
+        bad = [
+            *made.garbled(DATA, Path(folder)),
+            *((DATA / name, None) for name in made.GARBLED if (DATA / name).is_file()),
+        ]
         good = [(DATA / name, None) for name in made.GOOD if (DATA / name).is_file()]
         caught = {path.name: made.doubted(path) for path, _ in bad[::step]}
         alarms = {path.name: made.doubted(path) for path, _ in good[::step]}
@@ -206,7 +213,9 @@ def peers(native: Sequence[truth.Tables], texts: Sequence[truth.Body]) -> dict[s
         read = _peer(tool, python, paths)
         found = tables(native, read)
         text = body(texts, read) if tool != "camelot_hybrid" else {}
-        results[tool] = {key: found[key] for key in ("teds", "adjacency_f1", "zh_adjacency_f1", "numeric_intact", "cpu_s")}
+        results[tool] = {
+            key: found[key] for key in ("teds", "adjacency_f1", "zh_adjacency_f1", "numeric_intact", "cpu_s")
+        }
         results[tool] |= {key: text[key] for key in ("tau", "tau_columns", "furniture_left") if key in text}
     return results
 

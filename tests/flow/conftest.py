@@ -101,7 +101,8 @@ def open_kb(
         embedder=lambda: embedder,
         index=lambda: index,
         llm=lambda: None,
-        parse=lambda path, name: parse_file(path, name=name, ocr=None, settings=settings.parse),
+        parse=lambda path, name, folder: parse_file(path, name=name, ocr=None, settings=settings.parse),
+        page_image=lambda path, name, page, boxes: b"",
     )
     return Kb(home, docs, index, embedder, app)
 

@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 
 from pipelines.errors import Code, Rejected
+from pipelines.parse.cells import read_html, to_html, to_markdown
 from pipelines.parse.dispatch import parse_file, sniff
 from pipelines.parse.headings import numbered_level
 from pipelines.parse.pdf import parse_pdf
 from pipelines.parse.settings import ParseSettings
-from pipelines.parse.tables import numbers, read_html, to_html, to_markdown
+from pipelines.parse.tables import numbers
 from schemas.index import OcrLine
 
 SETTINGS = ParseSettings()

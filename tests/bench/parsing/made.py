@@ -6,7 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-GARBLED = ("ocrmy_truetype_font_nomapping.pdf", "p4l_FFFD.pdf", "pdfminer_791_non-unicode-cmap.pdf", "mupdf_has-bad-fonts.pdf")
+GARBLED = (
+    "ocrmy_truetype_font_nomapping.pdf",
+    "p4l_FFFD.pdf",
+    "pdfminer_791_non-unicode-cmap.pdf",
+    "mupdf_has-bad-fonts.pdf",
+)
 """Real files whose text layer is not what the page shows."""
 GOOD = (
     "syn_twocol.pdf",
@@ -35,7 +40,13 @@ GOOD = (
     "pdfjs_prefilled_f1040.pdf",
     "unst_multi-column-2p.pdf",
 )
-SOURCES = ("syn_twocol.pdf", "mupdf_chinese-tables.pdf", "plumber_issue-336-example.pdf", "docling_multi_page.pdf", "olm_earnings.pdf")
+SOURCES = (
+    "syn_twocol.pdf",
+    "mupdf_chinese-tables.pdf",
+    "plumber_issue-336-example.pdf",
+    "docling_multi_page.pdf",
+    "olm_earnings.pdf",
+)
 HEX = re.compile(rb"<([0-9A-Fa-f]{4,})>(?=\s*(?:\n|$|\]))")
 
 

@@ -1,4 +1,4 @@
-"""How near a parse is to the truth: TEDS, adjacency relations, order, similarity. Texts compare in NFKC without spaces."""
+"""How near a parse is to the truth: TEDS, adjacency, order, similarity. Texts compare in NFKC without spaces."""
 
 import re
 import unicodedata
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel, Levenshtein
 
-from pipelines.parse.tables import read_html
+from pipelines.parse.cells import read_html
 
 
 class Cell(NamedTuple):
@@ -62,7 +62,9 @@ def relations(cells: Cells) -> Counter[Relation]:
     for cell in cells:
         if not cell.text:
             continue
-        right = {_next(places, y, cell.column + cell.columns, 0, 1, width) for y in range(cell.row, cell.row + cell.rows)}
+        right = {
+            _next(places, y, cell.column + cell.columns, 0, 1, width) for y in range(cell.row, cell.row + cell.rows)
+        }
         columns = range(cell.column, cell.column + cell.columns)
         below = {_next(places, cell.row + cell.rows, x, 1, 0, height) for x in columns}
         found.update((cell.text, other.text, "right") for other in right if other)

@@ -1,5 +1,7 @@
-"""Other tools on the same files: `python peers.py TOOL FILE…`, one JSON line for each file. Runs in any environment that
-has the tool; imports nothing of ours."""
+"""Other tools on the same files: `python peers.py TOOL FILE…`, one JSON line for each file.
+
+Runs in any environment that has the tool; imports nothing of ours.
+"""
 
 import json
 import re

@@ -88,7 +88,10 @@ def _given(table: dict[str, Any]) -> Cells:
 def _icdar(path: Path) -> Iterator[tuple[int, Cells]]:
     for table in ElementTree.parse(path).getroot().findall("table"):
         for region in table.findall("region"):
-            yield int(region.get("page", "1")), tuple(_icdar_cell(cell) for cell in region.findall("cell"))
+            cells = [_icdar_cell(cell) for cell in region.findall("cell")]
+            top, left = min(cell.row for cell in cells), min(cell.column for cell in cells)  # some count from 1
+            moved = (cell._replace(row=cell.row - top, column=cell.column - left) for cell in cells)
+            yield int(region.get("page", "1")), tuple(moved)
 
 
 def _icdar_cell(cell: ElementTree.Element) -> Cell:
