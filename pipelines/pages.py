@@ -7,6 +7,7 @@ from pathlib import Path
 from sqlalchemy import select
 
 from pipelines.app import App
+from pipelines.derived import working_on
 from pipelines.errors import Code, Rejected
 from schemas.document import Box
 from sql import tables
@@ -33,5 +34,6 @@ def page_image(app: App, version: str, page: int, boxes: Sequence[Box] = ()) -> 
             png = app.page_image(path, Path(row.uri).name, page, boxes)
     except KeyError as error:
         raise Rejected(Code.UNKNOWN_SUBJECT, "the file of this version is not kept any more") from error
-    app.artifacts.put(key, png)
+    with working_on(version):
+        app.artifacts.put(key, png)
     return png
