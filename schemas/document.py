@@ -50,6 +50,12 @@ class Block(Record):
     parts: tuple[PageBox, ...] = ()
     """All its places, for a table that goes on over several pages; `page` and `box` are the first."""
 
+    def places(self) -> tuple[PageBox, ...]:
+        """Where a reviewer finds it."""
+        if self.parts or not (self.page and self.box):
+            return self.parts
+        return (PageBox(page=self.page, box=self.box),)
+
 
 class PageVerdict(Record):
     """How a page was read, and how far that can be trusted."""

@@ -11,7 +11,7 @@ from pipelines.chunk.table import split_table
 from pipelines.chunk.units import Cost, Limits, Unit, estimate_tokens, join, pair_questions, units_of
 from pipelines.ids import chunk_ids
 from schemas.chunk import Chunk, ChunkKind
-from schemas.document import Block, Document, PageBox
+from schemas.document import Block, Document
 
 CHUNKS = TypeAdapter(tuple[Chunk, ...])
 ALONE = frozenset(("table", "figure", "api"))
@@ -181,8 +181,8 @@ def _place(blocks: tuple[Block, ...]) -> dict[str, Any]:
     pages = [block.page for block in blocks if block.page is not None]
     if not pages:
         return {}
-    places = [block.parts or _place(block) for block in blocks]
-    boxes = dict.fromkeys(place for some in places for place in some)
+    pages += [part.page for block in blocks for part in block.parts]
+    boxes = dict.fromkeys(place for block in blocks for place in block.places())
     return {"page_start": min(pages), "page_end": max(pages), "boxes": tuple(boxes)}
 
 
@@ -196,7 +196,3 @@ def _parents(pieces: list[Piece], limit: int) -> list[str | None]:
         return [whole] * len(pieces)
     around = ["\n\n".join(texts[max(0, number - 1) : number + 2]) for number in range(len(texts))]
     return [text if len(text) <= limit else None for text in around]
-
-
-def _place(block: Block) -> tuple[PageBox, ...]:
-    return (PageBox(page=block.page, box=block.box),) if block.page and block.box else ()
