@@ -1,94 +1,158 @@
-"""The living corpus as the dedup layer sees it: signatures in SQL, texts in the raw zone."""
+"""The living corpus as the dedup layer sees it: signatures in SQL, texts in the raw zone.
 
+A text's number is the head of its chunk id. Buckets are read in the order of that number, straight from the primary
+key.
+"""
+
+import struct
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, select, update
 
+from pipelines.ids import digest
 from schemas.chunk import Chunk, Parsed
 from sql import tables
 
 if TYPE_CHECKING:
     from pipelines.app import App
 
+T = TypeVar("T")
+_AT_ONCE = 480
+"""Values in one statement; SQLite allows 500 selects in a union."""
 
-def remember(tx: Connection, app: "App", version: str, document: str, chunks: Sequence[Chunk]) -> None:
-    """Store digests and bands of a version's chunks; doing it twice is harmless."""
-    from pipelines.dedup.normalise import text_digest
-    from pipelines.dedup.signature import bands
 
-    ids = [one.id for one in chunks]
-    for table in (tables.duplicate_digest, tables.duplicate_band):
-        for start in range(0, len(ids), 500):
-            tx.execute(delete(table).where(table.c.kb == app.kb, table.c.chunk.in_(ids[start : start + 500])))
-    common = {"kb": app.kb, "document": document}
-    digests = [
-        {**common, "digest": text_digest(one.text, app.key), "chunk": one.id, "version": version} for one in chunks
-    ]
-    band_rows = [
-        {**common, "band": band, "chunk": one.id} for one in chunks for band in set(bands(one.text, app.settings.dedup))
-    ]
-    if digests:
-        tx.execute(tables.insert_ignore(tables.duplicate_digest), digests)
-    if band_rows:
-        tx.execute(tables.insert_ignore(tables.duplicate_band), band_rows)
+def number(chunk: str) -> int:
+    """What the corpus calls a chunk: the first 60 bits of its id."""
+    return int(chunk[:15], 16)
+
+
+def _mask(app: "App") -> int:
+    """Keeps the buckets of knowledge bases in one table apart."""
+    return int(digest(app.key, "bands", app.kb)[:15], 16)
+
+
+def _packed(bands: Sequence[int]) -> bytes:
+    return struct.pack(f"<{len(bands)}q", *bands)
+
+
+def _unpacked(data: bytes) -> tuple[int, ...]:
+    return struct.unpack(f"<{len(data) // 8}q", data)
+
+
+def _parts(values: Iterable[T]) -> Iterator[list[T]]:
+    wanted = list(values)
+    return (wanted[start : start + _AT_ONCE] for start in range(0, len(wanted), _AT_ONCE))
+
+
+def remember(app: "App", version: str, document: str, chunks: Sequence[Chunk]) -> None:
+    """Store the signatures of a version's chunks; doing it twice is harmless."""
+    from pipelines.dedup.signature import signatures
+
+    made = signatures([one.text for one in chunks], app.settings.dedup, app.key)
+    signed = {number(one.id): _packed(bands) for one, bands in zip(chunks, made, strict=True)}
+    text, band = tables.duplicate_text, tables.duplicate_band
+    rows = {
+        number(one.id): {"id": number(one.id), "kb": app.kb, "chunk": one.id, "document": document, "version": version}
+        for one in chunks
+    }
+    with app.database.write() as tx:
+        stored = _stored(tx, signed)
+        for part in _parts(at for at in stored if stored[at] == signed[at]):
+            tx.execute(update(text).where(text.c.id.in_(part)).values(version=version))
+        _drop(tx, app, {at: data for at, data in stored.items() if data != signed[at]})
+        new = [at for at in signed if stored.get(at) != signed[at]]
+        if new:
+            mask = _mask(app)
+            pairs = sorted({(one ^ mask, at) for at in new for one in _unpacked(signed[at])})
+            tx.execute(tables.insert_ignore(text), [{**rows[at], "bands": signed[at]} for at in new])
+            tx.execute(tables.insert_ignore(band), [{"band": one, "text": at} for one, at in pairs])
+
+
+def forget(tx: Connection, app: "App", chunks: Sequence[str]) -> dict[str, int]:
+    """Take chunks out of the corpus; counts by table."""
+    stored = _stored(tx, map(number, chunks))
+    return _drop(tx, app, stored)
+
+
+def _stored(tx: Connection, numbers: Iterable[int]) -> dict[int, bytes]:
+    text = tables.duplicate_text
+    found: dict[int, bytes] = {}
+    for part in _parts(numbers):
+        found.update(tx.execute(select(text.c.id, text.c.bands).where(text.c.id.in_(part))).all())
+    return found
+
+
+def _drop(tx: Connection, app: "App", stored: Mapping[int, bytes]) -> dict[str, int]:
+    text, band = tables.duplicate_text, tables.duplicate_band
+    counts = {text.name: 0, band.name: 0}
+    mask = _mask(app)
+    for at, data in stored.items():
+        mine = (band.c.text == at) & band.c.band.in_([one ^ mask for one in _unpacked(data)])
+        counts[band.name] += tx.execute(delete(band).where(mine)).rowcount
+        counts[text.name] += tx.execute(delete(text).where(text.c.id == at)).rowcount
+    return counts
 
 
 class SqlCorpus:
-    """DuplicateCorpus over every document but one: a version is not a duplicate of its own past."""
+    """DuplicateCorpus of a knowledge base. `texts` leaves out a document: a version is no duplicate of its own past."""
 
     def __init__(self, app: "App", without: str) -> None:
         self._app = app
         self._without = without
+        self._mask = _mask(app)
 
-    def same(self, digests: Sequence[str]) -> Mapping[str, Sequence[str]]:
-        table = tables.duplicate_digest
-        return self._look_up(table.c.digest, table, digests)
-
-    def sharing_bands(self, bands: Sequence[int]) -> Mapping[int, Sequence[str]]:
-        table = tables.duplicate_band
-        return self._look_up(table.c.band, table, bands)
-
-    def _look_up(self, column: Any, table: Any, values: Sequence[Any]) -> dict[Any, list[str]]:
-        found: dict[Any, list[str]] = defaultdict(list)
-        wanted = list(dict.fromkeys(values))
+    def bands(self, chunks: Sequence[str]) -> Mapping[str, Sequence[int]]:
         with self._app.database.read() as tx:
-            for start in range(0, len(wanted), 500):
-                rows = tx.execute(
-                    select(column, table.c.chunk)
-                    .where(
-                        table.c.kb == self._app.kb,
-                        column.in_(wanted[start : start + 500]),
-                        table.c.document != self._without,
-                    )
-                    .order_by(table.c.chunk)
-                )
-                for value, chunk in rows:
-                    found[value].append(chunk)
-        return found
+            stored = _stored(tx, map(number, chunks))
+        return {chunk: _unpacked(stored[number(chunk)]) for chunk in chunks if number(chunk) in stored}
+
+    def members(self, bands: Sequence[int], first: int | None) -> Mapping[int, Sequence[str]]:
+        found: dict[int, list[int]] = defaultdict(list)
+        with self._app.database.read() as tx:
+            for part in _parts(one ^ self._mask for one in dict.fromkeys(bands)):
+                for band, at in tx.exec_driver_sql(self._query(len(part), first), tuple(part)):
+                    found[band ^ self._mask].append(at)
+            names = _names(tx, {at for numbers in found.values() for at in numbers})
+        return {band: [names[n] for n in sorted(numbers) if n in names] for band, numbers in found.items()}
+
+    def _query(self, count: int, first: int | None) -> str:
+        mark = "?" if self._app.database.sqlite else "%s"
+        if first is None:
+            return f"SELECT band, text FROM duplicate_band WHERE band IN ({', '.join([mark] * count)})"
+        # One limit per bucket: each select reads the head of its bucket from the primary key and stops.
+        one = f"SELECT band, text FROM duplicate_band WHERE band = {mark} ORDER BY text LIMIT {first}"
+        return " UNION ALL ".join(f"SELECT * FROM ({one}) AS bucket{i}" for i in range(count))
 
     def texts(self, chunks: Sequence[str]) -> Mapping[str, str]:
-        wanted = list(dict.fromkeys(chunks))
-        table = tables.duplicate_digest
+        text, version = tables.duplicate_text, tables.version
         homes: dict[str, set[str]] = defaultdict(set)
         with self._app.database.read() as tx:
-            for start in range(0, len(wanted), 500):
+            for part in _parts(map(number, chunks)):
                 rows = tx.execute(
-                    select(table.c.chunk, tables.version.c.artifacts)
-                    .join(tables.version, tables.version.c.id == table.c.version)
-                    .where(table.c.kb == self._app.kb, table.c.chunk.in_(wanted[start : start + 500]))
+                    select(text.c.chunk, version.c.artifacts)
+                    .join(version, version.c.id == text.c.version)
+                    .where(text.c.id.in_(part), text.c.document != self._without)
                 )
                 for chunk, artifacts in rows:
                     if "parse" in artifacts:
                         homes[artifacts["parse"]].add(chunk)
         return {
-            chunk: text
+            chunk: found
             for key, members in homes.items()
-            for chunk, text in _texts_of(self._app, key).items()
+            for chunk, found in _texts_of(self._app, key).items()
             if chunk in members
         }
+
+
+def _names(tx: Connection, numbers: Iterable[int]) -> dict[int, str]:
+    text = tables.duplicate_text
+    found: dict[int, str] = {}
+    for part in _parts(numbers):
+        found.update(tx.execute(select(text.c.id, text.c.chunk).where(text.c.id.in_(part))).all())
+    return found
 
 
 @lru_cache(maxsize=256)

@@ -145,11 +145,14 @@ def dedup(app: App, work: Work) -> Outcome:
 
     parsed = load(app, work.artifacts["parse"], Parsed)
     key = _key("facts/dedup", fingerprint("dedup", DEDUP.version, work.artifacts["parse"], app.settings.dedup))
-    with app.database.write() as tx:
-        corpus.remember(tx, app, work.version, work.document, parsed.chunks)
-    links = link(parsed.chunks, corpus.SqlCorpus(app, work.document), app.settings.dedup, app.key)
+    corpus.remember(app, work.version, work.document, parsed.chunks)
+    links = link(parsed.chunks, corpus.SqlCorpus(app, work.document), app.settings.dedup)
 
     def write(tx: Connection) -> None:
+        table = tables.duplicate_link
+        for chunk, partners in links.kept.items():
+            tx.execute(delete(table).where(table.c.a == chunk, table.c.b.not_in(partners)))
+            tx.execute(delete(table).where(table.c.b == chunk, table.c.a.not_in(partners)))
         rows = [
             {
                 "a": min(one.a, one.b),
@@ -158,7 +161,7 @@ def dedup(app: App, work: Work) -> Outcome:
                 "drop": one.drop,
                 "evidence": one.evidence.model_dump(mode="json"),
             }
-            for one in links
+            for one in links.found
         ]
         if rows:
             tx.execute(tables.insert_ignore(tables.duplicate_link), rows)
@@ -282,7 +285,7 @@ def extract(app: App, work: Work) -> Outcome:
 
 
 PARSE = Layer("parse", "1", parse)
-DEDUP = Layer("dedup", "2", dedup)
+DEDUP = Layer("dedup", "3", dedup)
 MASK = Layer("mask", "1", mask)
 SCORE = Layer("score", "1", score)
 EXTRACT = Layer("extract", "1", extract)

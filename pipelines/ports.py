@@ -156,12 +156,12 @@ class VectorIndex(Protocol):
 class DuplicateCorpus(Protocol):
     """What the dedup layer asks about the living corpus."""
 
-    def same(self, digests: Sequence[str]) -> Mapping[str, Sequence[str]]:
-        """Chunk ids by digest of the normalised text."""
+    def bands(self, chunks: Sequence[str]) -> Mapping[str, Sequence[int]]:
+        """Signature by chunk id, as it was stored; ids that are not there are left out."""
         ...
 
-    def sharing_bands(self, bands: Sequence[int]) -> Mapping[int, Sequence[str]]:
-        """Chunk ids by band hash."""
+    def members(self, bands: Sequence[int], first: int | None) -> Mapping[int, Sequence[str]]:
+        """Chunk ids that share a band, lowest first; at most `first` of them, or all."""
         ...
 
     def texts(self, chunks: Sequence[str]) -> Mapping[str, str]:

@@ -33,9 +33,9 @@ BINARY_COLLATION: dict[str, Any] = {
 }
 
 
-def _table(name: str, *columns: Any) -> Table:
+def _table(name: str, *columns: Any, **options: Any) -> Table:
     # Names and uris differ by case and by accents: MySQL must compare them byte by byte, as SQLite does.
-    return Table(name, metadata, *columns, **BINARY_COLLATION)
+    return Table(name, metadata, *columns, **BINARY_COLLATION, **options)
 
 
 def insert_ignore(table: Table) -> Insert:
@@ -219,22 +219,20 @@ duplicate_link = _table(
     Column("evidence", JSON, nullable=False),
     Index("duplicate_link_b", "b"),
 )
+duplicate_text = _table(
+    "duplicate_text",
+    Column("id", Big, primary_key=True, autoincrement=False),
+    Column("kb", String(64), nullable=False),
+    Column("chunk", String(32), nullable=False),
+    Column("document", String(32), nullable=False),
+    Column("version", String(32), nullable=False, index=True),
+    Column("bands", LargeBinary(512), nullable=False),
+)
 duplicate_band = _table(
     "duplicate_band",
-    Column("kb", String(64), primary_key=True),
     Column("band", BigInteger, primary_key=True),
-    Column("chunk", String(32), primary_key=True),
-    Column("document", String(32), nullable=False),
-    Index("duplicate_band_chunk", "chunk"),
-)
-duplicate_digest = _table(
-    "duplicate_digest",
-    Column("kb", String(64), primary_key=True),
-    Column("digest", String(32), primary_key=True),
-    Column("chunk", String(32), primary_key=True),
-    Column("document", String(32), nullable=False),
-    Column("version", String(32), nullable=False),
-    Index("duplicate_digest_chunk", "chunk"),
+    Column("text", BigInteger, primary_key=True),
+    sqlite_with_rowid=False,
 )
 pii_finding = _table(
     "pii_finding",

@@ -1,8 +1,8 @@
 """Duplicates: the same, contained, near, other versions, other fillings of a template."""
 
-from pipelines.dedup.link import link
+from pipelines.dedup.link import Links, link
 from pipelines.dedup.normalise import normalise, text_digest
-from pipelines.dedup.signature import bands
+from pipelines.dedup.signature import signatures
 from pipelines.dedup.verify import Verdict, compare
 
-__all__ = ["Verdict", "bands", "compare", "link", "normalise", "text_digest"]
+__all__ = ["Links", "Verdict", "compare", "link", "normalise", "signatures", "text_digest"]

@@ -1,52 +1,88 @@
-"""Links new chunks with the living corpus and with one another."""
+"""Links new chunks with the living corpus and with one another.
 
-from collections import Counter, defaultdict
+The members of a bucket are compared with its first ones only (lowest ids, and ids are hashes of content), so a family
+of ten thousand filled forms costs a hundred thousand comparisons and not fifty million. Which pairs are compared
+follows from what the corpus holds and from nothing else: when a new chunk takes a first place, the one that it
+displaces loses the links that it had only for its place.
+"""
+
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeVar
+from dataclasses import dataclass, field
 
-from pipelines.dedup.normalise import text_digest
 from pipelines.dedup.settings import DedupSettings
-from pipelines.dedup.signature import bands
-from pipelines.dedup.verify import compare
+from pipelines.dedup.signature import hamming
+from pipelines.dedup.verify import Text, compare_texts
 from pipelines.ports import DuplicateCorpus
 from schemas.chunk import Chunk
 from schemas.facts import DuplicateLink
 
-K = TypeVar("K")
+
+@dataclass(frozen=True)
+class Links:
+    """What a batch adds; and for each chunk that lost a first place, the only partners that it keeps."""
+
+    found: tuple[DuplicateLink, ...]
+    kept: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
-def link(
-    chunks: Sequence[Chunk], corpus: DuplicateCorpus, settings: DedupSettings, salt: bytes
-) -> tuple[DuplicateLink, ...]:
-    """Links that are not distinct, each pair once, by ids; batches do not matter while no candidate is cut."""
-    texts = {chunk.id: chunk.text for chunk in chunks}
-    digests = {id: text_digest(text, salt) for id, text in texts.items()}
-    signed = {id: bands(text, settings) for id, text in texts.items()}
-    same = _merge(corpus.same(sorted(set(digests.values()))), ((d, id) for id, d in digests.items()))
-    shared = _merge(
-        corpus.sharing_bands(sorted({band for row in signed.values() for band in row})),
-        ((band, id) for id, row in signed.items() for band in row),
+def link(chunks: Sequence[Chunk], corpus: DuplicateCorpus, settings: DedupSettings) -> Links:
+    """Links that are not distinct, each pair once, by ids. The corpus holds the chunks already."""
+    texts = {chunk.id: Text(chunk.text) for chunk in chunks}
+    near, displaced = _partners(texts, corpus, settings)
+    kept, _ = _partners(displaced, corpus, settings)
+    pairs = sorted({(min(id, other), max(id, other)) for id, others in near.items() for other in others})
+    known = corpus.texts(sorted({id for pair in pairs for id in pair} - texts.keys()))
+    texts |= {id: Text(text) for id, text in known.items()}
+    found = (_verdict(a, b, texts, settings) for a, b in pairs if a in texts and b in texts)
+    return Links(
+        found=tuple(one for one in found if one.outcome != "distinct"),
+        kept={id: frozenset(others) for id, others in kept.items()},
     )
-    pairs: set[tuple[str, str]] = set()
-    for id in texts:
-        votes = Counter(other for band in signed[id] for other in shared.get(band, ()) if other != id)
-        votes.update({other: len(signed[id]) + 1 for other in same.get(digests[id], ()) if other != id})
-        best = sorted(votes, key=lambda other: (-votes[other], other))[: settings.max_candidates]
-        pairs.update((min(id, other), max(id, other)) for other in best)
-    known = {**corpus.texts(sorted({id for pair in pairs for id in pair} - texts.keys())), **texts}
-    found = (_verdict(a, b, known, settings) for a, b in sorted(pairs) if a in known and b in known)
-    return tuple(one for one in found if one.outcome != "distinct")
 
 
-def _merge(old: Mapping[K, Sequence[str]], new: Iterable[tuple[K, str]]) -> dict[K, set[str]]:
-    merged: dict[K, set[str]] = defaultdict(set)
-    for key, ids in old.items():
-        merged[key].update(ids)
-    for key, id in new:
-        merged[key].add(id)
-    return merged
+def _partners(
+    ids: Iterable[str], corpus: DuplicateCorpus, settings: DedupSettings
+) -> tuple[dict[str, set[str]], set[str]]:
+    """Whom each of `ids` is compared with; and who loses a first place because `ids` are there."""
+    signed = corpus.bands(sorted(ids))
+    first = settings.max_candidates
+    lead = corpus.members(sorted({band for row in signed.values() for band in row}), first + 1)
+    placed: dict[int, set[str]] = defaultdict(set)
+    for id, bands in signed.items():
+        for band in bands:
+            if id in lead.get(band, ())[:first] and len(lead[band]) > first:
+                placed[band].add(id)
+    whole = corpus.members(sorted(placed), None)
+    near: dict[str, set[str]] = {id: set() for id in signed}
+    for id, bands in signed.items():
+        for band in bands:
+            near[id].update(whole[band] if id in placed.get(band, ()) else lead.get(band, ())[:first])
+        near[id] = {other for other in near[id] if other != id}
+    near = _in_reach(near, signed, corpus, settings)
+    return near, {id for band, new in placed.items() for id in _displaced(whole[band], new, first)} - signed.keys()
 
 
-def _verdict(a: str, b: str, texts: Mapping[str, str], settings: DedupSettings) -> DuplicateLink:
-    verdict = compare(texts[a], texts[b], settings)
+def _displaced(members: Sequence[str], new: set[str], first: int) -> list[str]:
+    before = [id for id in members if id not in new][:first]
+    return [id for id in before if id not in members[:first]]
+
+
+def _in_reach(
+    near: dict[str, set[str]], signed: Mapping[str, Sequence[int]], corpus: DuplicateCorpus, settings: DedupSettings
+) -> dict[str, set[str]]:
+    """SimHash: only within its distance, as a shared part says little."""
+    if settings.method != "simhash":
+        return near
+    known = {**corpus.bands(sorted({id for others in near.values() for id in others} - signed.keys())), **signed}
+
+    def reach(a: str, b: str) -> bool:
+        same = known[a][-1] == known[b][-1]
+        return same or (len(known[a]) == len(known[b]) > 1 and hamming(known[a], known[b]) <= settings.simhash_distance)
+
+    return {id: {other for other in others if other in known and reach(id, other)} for id, others in near.items()}
+
+
+def _verdict(a: str, b: str, texts: Mapping[str, Text], settings: DedupSettings) -> DuplicateLink:
+    verdict = compare_texts(texts[a], texts[b], settings)
     return DuplicateLink(a=a, b=b, outcome=verdict.outcome, drop=verdict.drop, evidence=verdict.evidence)

@@ -13,12 +13,12 @@ def normalise(text: str) -> str:
     return _NOISE.sub("", unicodedata.normalize("NFKC", text).lower())
 
 
-def text_digest(text: str, salt: bytes) -> str:
-    """Hex of a keyed BLAKE2b over the normalised text.
+def text_digest(text: str, salt: bytes, plain: str | None = None) -> str:
+    """Hex of a keyed BLAKE2b over the normalised text (`plain`, where it is known).
 
     A text of signs alone keeps them, and so do numbers: `1.5` and `15`, `-3` and `3` must not be one text.
     """
-    plain = normalise(text)
+    plain = normalise(text) if plain is None else plain
     numbers = re.findall(r"[-−]?\d+(?:[.,:/-]\d+)*%?", unicodedata.normalize("NFKC", text))
     return digest(salt, plain or text, *(number for number in numbers if not number.isdigit()))
 

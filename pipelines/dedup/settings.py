@@ -10,8 +10,11 @@ from schemas.base import Record
 class DedupSettings(Record):
     """Settings of dedup."""
 
-    method: Literal["rensa", "datasketch", "simhash"] = "rensa"
-    """`simhash` is the classic 64-bit recipe; it finds far fewer edited texts."""
+    method: Literal["minhash", "datasketch", "simhash"] = "minhash"
+    """How candidates are found: MinHash by rensa, by datasketch (slower), or the classic 64-bit SimHash, which finds
+    far fewer edited texts. What a pair is, the same comparison says. A change needs `sluice sync --from dedup`."""
+    simhash_distance: int = Field(default=3, ge=0, le=3)
+    """Bits; the classic threshold."""
     link_jaccard: float = Field(default=0.28, ge=0, le=1)
     """Texts that share less than this of their 3-grams, and are not contained, are distinct."""
     link_containment: float = Field(default=0.55, ge=0, le=1)
@@ -24,5 +27,6 @@ class DedupSettings(Record):
     template_jaccard: float = Field(default=0.60, ge=0, le=1)
     template_facts: int = Field(default=5, ge=1)
     """Texts below that overlap in which so many numbers and codes are replaced are two fillings of one form."""
-    max_candidates: int = Field(default=64, ge=1)
-    """Compared per chunk, most shared bands first: keeps families of templates from exploding."""
+    max_candidates: int = Field(default=8, ge=1)
+    """First members of a bucket of like texts, which its others are compared with: keeps families of templates from
+    exploding. Up to one more than this, all are compared with all."""

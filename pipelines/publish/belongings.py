@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Connection, delete, exists, select, update
 
+from pipelines import corpus
 from pipelines.publish.rows import select_in
 from sql import tables
 
@@ -94,11 +95,10 @@ def drop_rows(tx: Connection, app: "App", gone: Belongings) -> dict[str, int]:
 
 def drop_facts(tx: Connection, app: "App", gone: Belongings) -> dict[str, int]:
     """What the layers wrote about the versions, and all that hangs on chunks that nobody else has; counts by table."""
-    link, band, digest = tables.duplicate_link, tables.duplicate_band, tables.duplicate_digest
+    link = tables.duplicate_link
     counts = {
         "duplicate_link": delete_in(tx, link, link.c.a, gone.chunks) + delete_in(tx, link, link.c.b, gone.chunks),
-        "duplicate_band": delete_in(tx, band, band.c.chunk, gone.chunks, band.c.kb == app.kb),
-        "duplicate_digest": delete_in(tx, digest, digest.c.chunk, gone.chunks, digest.c.kb == app.kb),
+        **corpus.forget(tx, app, list(gone.chunks)),
         "overlay": delete_in(tx, tables.overlay, tables.overlay.c.chunk, gone.chunks),
         "llm_cache": delete_in(tx, tables.llm_cache, tables.llm_cache.c.key, gone.replies),
     }
@@ -109,15 +109,14 @@ def drop_facts(tx: Connection, app: "App", gone: Belongings) -> dict[str, int]:
 
 
 def _move_home(tx: Connection, app: "App", versions: Sequence[str]) -> None:
-    """A digest names the version whose artifact holds its text: where that one goes, another that has the chunk
-    takes its place, or the digest goes as well."""
-    digest, vc = tables.duplicate_digest, tables.version_chunk
+    """The corpus names the version whose artifact holds a text: where that one goes, another that has the chunk
+    takes its place, or the text leaves the corpus as well."""
+    text, vc = tables.duplicate_text, tables.version_chunk
     for part in parts(versions):
-        homeless = select(digest.c.chunk).where(digest.c.kb == app.kb, digest.c.version.in_(part)).distinct()
+        homeless = select(text.c.chunk).where(text.c.kb == app.kb, text.c.version.in_(part))
         for chunk in tx.execute(homeless).scalars().all():
-            mine = (digest.c.kb == app.kb) & (digest.c.chunk == chunk) & digest.c.version.in_(part)
             other = tx.execute(select(vc.c.version).where(vc.c.chunk == chunk).order_by(vc.c.version).limit(1)).scalar()
             if other is None:
-                tx.execute(delete(digest).where(mine))
+                corpus.forget(tx, app, [chunk])
             else:
-                tx.execute(update(digest).where(mine).values(version=other))
+                tx.execute(update(text).where(text.c.id == corpus.number(chunk)).values(version=other))
