@@ -16,7 +16,11 @@ with DAG(
     default_args=RETRY,
     tags=["sluice", "governance"],
     params={
-        "release": Param(type="integer", minimum=0, description="Number of a release that was live; 0: nothing."),
+        "release": Param(
+            None, type=["null", "integer"], minimum=0, description="Number of a release that was live; 0: nothing."
+        ),
+        "document": Param(None, type=["null", "string"], description="Or: only this document,"),
+        "version": Param(None, type=["null", "string"], description="to this version of it."),
         "reason": reason(),
     },
 ):
@@ -25,6 +29,6 @@ with DAG(
     def rollback(params: dict[str, Any]) -> int:
         from pipelines import airflow_tasks
 
-        return airflow_tasks.rollback(params["release"], params["reason"], actor(get_current_context()))
+        return airflow_tasks.rollback(params, actor(get_current_context()))
 
     rollback()

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from pipelines.errors import Code, Conflict, Systemic
+from pipelines.errors import Code, Conflict, Misconfigured, Systemic
 from pipelines.review.quarantine import Kind
 
 MAX_BATCHES = 1000
@@ -167,11 +167,16 @@ def publish(number: int, actor: str | None) -> int | None:
     return act(app, number, "approved").live_release
 
 
-def rollback(number: int, reason: str, actor: str) -> int:
-    """Readers go back to release `number` at once. Returns the live release."""
-    from pipelines.publish.rollback import rollback as act
+def rollback(form: Mapping[str, Any], actor: str) -> int:
+    """Readers go back to a release, or to a version of one document, at once. Returns the live release."""
+    from pipelines.publish import rollback as acts
 
-    return act(_wired(actor), number, reason).live_release
+    app, reason = _wired(actor), str(form["reason"])
+    if form.get("document") and form.get("version"):
+        return acts.rollback_document(app, form["document"], form["version"], reason).live_release
+    if form.get("release") is None:
+        raise Misconfigured(Code.BAD_SETTING, "name a release, or a document and one of its versions")
+    return acts.rollback(app, form["release"], reason).live_release
 
 
 def govern(

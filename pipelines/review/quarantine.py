@@ -22,7 +22,7 @@ class Impact:
     users: int
 
 
-def _rows(kb: str, kind: str, subject: str) -> Any:
+def rows_of(kb: str, kind: str, subject: str) -> Any:
     table = tables.chunk
     if kind == "release":
         opened = select(tables.release_row.c.row).where(
@@ -42,7 +42,7 @@ def _rows(kb: str, kind: str, subject: str) -> Any:
 
 def impact(tx: Connection, kb: str, kind: str, subject: str) -> Impact:
     """From the query log, over all time."""
-    rows = _rows(kb, kind, subject)
+    rows = rows_of(kb, kind, subject)
     chunks = tx.execute(select(func.count(tables.chunk.c.chunk.distinct())).where(rows)).scalar_one()
     hit, log = tables.query_hit, tables.query_log
     used = hit.c.chunk.in_(select(tables.chunk.c.chunk).where(rows))

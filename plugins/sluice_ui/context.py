@@ -76,6 +76,7 @@ class Context:
             "_": self.say.text,
             "n_": self.say.count,
             "name": self.say.name,
+            "describe": self.say.describe,
             "ago": self.say.ago,
             "url": self.url,
             "nav": [one for one in entries() if one.allowed(self.viewer)],

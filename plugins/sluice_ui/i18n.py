@@ -9,6 +9,8 @@ from typing import Any
 
 from starlette.requests import Request
 
+from pipelines.errors import Code
+
 LANGUAGES = {"en": "English", "zh": "中文"}
 COOKIE = "sluice_language"
 
@@ -54,6 +56,13 @@ class Translator:
         if not word:
             return "–"
         return self._known.get(word, word.replace("_", " "))
+
+    def describe(self, code: str) -> str:
+        """What an error code means."""
+        try:
+            return self.text(Code(code).description)
+        except ValueError:
+            return ""
 
     def ago(self, at: float | None) -> str:
         if at is None:

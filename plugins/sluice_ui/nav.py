@@ -24,6 +24,9 @@ def entries() -> tuple[Entry, ...]:
     return (
         Entry("overview", "/", "Overview"),
         Entry("releases", "/releases", "Releases"),
+        Entry("documents", "/documents", "Documents"),
+        Entry("quarantine", "/quarantine", "Quarantine"),
+        Entry("audit", "/audit", "Audit", lambda viewer: viewer.audits),
     )
 
 

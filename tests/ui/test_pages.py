@@ -16,6 +16,11 @@ PAGES: dict[str, Callable[[str], str]] = {
     "rollback": lambda _document: "/releases/1/rollback",
     "queue": lambda _document: "/releases/3/review",
     "low risk": lambda _document: "/releases/3/review?group=low",
+    "documents": lambda _document: "/documents?text=leave&state=staged",
+    "document": lambda document: f"/documents/{document}",
+    "quarantine a document": lambda document: f"/documents/{document}/quarantine/document/{document}",
+    "quarantine": lambda _document: "/quarantine",
+    "audit": lambda _document: "/audit?verify=1&actor=tester",
     "change": lambda document: f"/releases/3/review/{document}?all=1",
 }
 
@@ -30,6 +35,6 @@ def test_every_page_draws(reviewed: Kb, admin: Browser, name: str, language: str
     assert "<main" in page
 
 
-@pytest.mark.parametrize("path", ["/", "/releases"])
+@pytest.mark.parametrize("path", ["/", "/releases", "/documents", "/quarantine", "/audit"])
 def test_pages_draw_before_the_first_sync(admin: Browser, path: str) -> None:
     assert "<main" in admin.get(path)
