@@ -59,10 +59,7 @@ class Translator:
 
     def describe(self, code: str) -> str:
         """What an error code means."""
-        try:
-            return self.text(Code(code).description)
-        except ValueError:
-            return ""
+        return next((self.text(one.description) for one in Code if one.value == code), "")
 
     def ago(self, at: float | None) -> str:
         if at is None:
