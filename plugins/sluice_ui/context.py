@@ -68,8 +68,10 @@ class Context:
 
     def page(self, template: str, status: int = 200, **values: Any) -> HTMLResponse:
         """Draw a page; every value is escaped."""
-        made = _environment().get_template(template).render({**self._common(), **values})
-        return HTMLResponse(made, status)
+        return HTMLResponse(self.draw(template, **values), status)
+
+    def draw(self, template: str, **values: Any) -> str:
+        return _environment().get_template(template).render({**self._common(), **values})
 
     def _common(self) -> Mapping[str, Any]:
         return {

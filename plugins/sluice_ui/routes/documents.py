@@ -5,10 +5,12 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Query
 from starlette.responses import Response
 
+from pipelines.errors import Rejected
 from pipelines.report.compare import changes
 from pipelines.report.documents import Filter, VersionLine, Whole, lines, whole
 from pipelines.report.dossier import contents, findings, twins
 from pipelines.report.impacts import asked
+from pipelines.report.page_view import page_view
 from pipelines.review.quarantine import impact
 from sluice_ui.context import Context, Page
 
@@ -62,6 +64,18 @@ def one(page: Page, document: str, version: str = "") -> Response:
     return page.page(
         "document.html", one=found, shown=shown, facts=facts, chunks=chunks, twins=linked, findings=pii, kinds=KINDS
     )
+
+
+@router.get("/documents/{document}/versions/{version}/pages/{number}.png")
+def page_png(page: Page, document: str, version: str, number: int) -> Response:
+    """The page with personal data covered; a small picture with the reason where it cannot be shown."""
+    chosen = _version(page, _found(page, document), version)
+    try:
+        png = page_view(page.app, version, chosen.artifacts, number)
+    except Rejected as error:
+        svg = page.draw("nopage.svg", reason=error.reason)
+        return Response(svg, 200, media_type="image/svg+xml")
+    return Response(png, media_type="image/png", headers={"Cache-Control": "private, max-age=600"})
 
 
 @router.get("/documents/{document}/{act}/{kind}/{subject}")
