@@ -109,7 +109,13 @@ def parse(app: App, work: Work) -> Outcome:
     document = load(app, document_key, Document)
     if not app.artifacts.exists(key):
         document = _titled(document, work.uri)
-        chunks = chunk_document(document, document_id=work.document, salt=app.key, settings=settings.chunk)
+        chunks = chunk_document(
+            document,
+            document_id=work.document,
+            salt=app.key,
+            settings=settings.chunk,
+            count_tokens=lambda text: app.embedder().count_tokens(text),
+        )
         if not chunks:
             raise Rejected(Code.PARSE_NO_TEXT, "the file has no text that a reader would see")
         _store(app, key, Parsed(document=document, chunks=chunks))
@@ -284,7 +290,7 @@ def extract(app: App, work: Work) -> Outcome:
     return Outcome(key=key, write=write, llm_calls=calls)
 
 
-PARSE = Layer("parse", "1", parse)
+PARSE = Layer("parse", "2", parse)
 DEDUP = Layer("dedup", "3", dedup)
 MASK = Layer("mask", "1", mask)
 SCORE = Layer("score", "1", score)
