@@ -22,6 +22,8 @@ class Code(StrEnum):
         member.description = description
         return member
 
+    # input of `sluice try`
+    INPUT_BAD_LINE = "input.bad_line", "A line is not the JSON object that is asked for."
     # scan
     SCAN_UNREADABLE = "scan.unreadable", "The file cannot be opened or read."
     SCAN_BAD_NAME = "scan.bad_name", "The file name is not valid UTF-8; the name is kept percent-encoded."
