@@ -3,7 +3,7 @@ PY := .venv/bin/python
 UV := $(shell command -v uv 2>/dev/null || echo "python3 -m uv")
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help install sample run up down test lint docs bench golden clean
+.PHONY: help install sample run up down test lint docs bench golden paddle clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,10 @@ bench: install ## run each benchmark; each prints one JSON object
 golden: install ## write the golden files anew (look at the diff before you commit it)
 	SLUICE_GOLDEN=write $(PY) -m pytest tests/golden
 
+paddle: ## an environment of its own for PaddleOCR (.venv-paddle, 0.8 GB), for SLUICE_OCR__ENGINE=paddle
+	test -x .venv-paddle/bin/python || $(UV) venv --quiet --python 3.11 .venv-paddle
+	$(UV) pip install --quiet --python .venv-paddle/bin/python paddleocr==3.7.0 "paddlex[ocr]==3.7.2" onnxruntime
+
 clean: ## remove caches, the environment and the local state
-	rm -rf .venv .sluice .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-paddle .sluice .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -25,6 +25,8 @@ class OcrSettings(Record):
     engine: Literal["rapidocr", "paddle"] = "rapidocr"
     paddle_python: Path = Path(".venv-paddle/bin/python")
     """Interpreter of PaddleOCR's own environment (`make paddle`)."""
+    paddle_models: str = ""
+    """Folder with `det` and `rec` (PaddleX inference models). Empty: the PP-OCRv6 weights in the rapidocr wheel."""
 
 
 class EmbedderSettings(Record):

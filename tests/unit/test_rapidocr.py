@@ -1,10 +1,10 @@
-"""RapidOCR and page orientation on drawn pages."""
+"""Page orientation on drawn pages."""
 
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from pipelines.adapters.rapidocr import PageOrientation, RapidOcr
+from pipelines.adapters.rapidocr import PageOrientation
 
 pytestmark = pytest.mark.ocr
 
@@ -15,17 +15,6 @@ def page(*lines: str) -> np.ndarray:
     for row, line in enumerate(lines):
         draw.text((20, 30 + 120 * row), line, fill=(160, 0, 0), font=ImageFont.load_default(36))
     return np.asarray(image)
-
-
-def test_reads_lines_with_their_places() -> None:
-    lines = RapidOcr().read(page("Quarterly report 2026", "Total amount 1,234.56"))
-    assert [line.text for line in lines] == ["Quarterly report 2026", "Total amount 1,234.56"]
-    assert all(line.confidence > 0.9 for line in lines)
-    assert lines[0].quad[1] < lines[1].quad[1]
-
-
-def test_an_empty_page_has_no_lines() -> None:
-    assert RapidOcr().read(np.full((300, 300, 3), 255, np.uint8)) == ()
 
 
 def test_turning_by_the_quarter_turns_makes_a_page_upright() -> None:
