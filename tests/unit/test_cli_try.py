@@ -3,9 +3,16 @@
 import json
 
 import pytest
+import structlog
 from typer.testing import CliRunner
 
 from pipelines.cli_try import app
+
+
+@pytest.fixture(autouse=True)
+def logs_as_before():
+    yield
+    structlog.reset_defaults()  # the command's log goes to a stream that ends with it
 
 
 def run(*arguments, lines=()):
