@@ -24,6 +24,8 @@ from pipelines.parse.settings import OcrFactory, ParseSettings
 from schemas.document import Box, Document
 
 KILLED_FOR_MEMORY = -9
+PATIENCE = 5
+"""On a busy machine a process gets a fraction of a core: limits count its own seconds, or a fifth of the clock's."""
 CODES = {code.value: code for code in Code}
 _idle: list["Worker"] = []
 _lock = threading.Lock()
@@ -45,6 +47,7 @@ class Worker:
         )
         assert self._process.stdin is not None and self._process.stdout is not None
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
+        self._began, self._used = time.monotonic(), 0.0
         self._buffer = b""
 
     @property
@@ -56,14 +59,14 @@ class Worker:
 
         Raises Rejected(PARSE_TIMEOUT | PARSE_CRASHED | PARSE_MEMORY); the worker is then dead.
         """
-        started = time.monotonic()
+        self._began, self._used = time.monotonic(), self._computed()
         try:
             self._stdin.write(json.dumps(request).encode() + b"\n")
             self._stdin.flush()
         except OSError as error:
             raise self._death() from error
         while True:
-            left = min(settings.page_timeout, started + settings.timeout - time.monotonic())
+            left = min(settings.page_timeout, settings.timeout - self._worked())
             line = self._line(left)
             if line is None:
                 self.close()
@@ -76,15 +79,30 @@ class Worker:
                 if isinstance(answer, dict) and "page" not in answer:
                     return answer
 
+    def _worked(self) -> float:
+        """Seconds of this file that count against the limits: those that the child computed, or a part of those that
+        passed, for a process that waits for ever computes nothing."""
+        return max(self._computed() - self._used, (time.monotonic() - self._began) / PATIENCE)
+
+    def _computed(self) -> float:
+        import psutil
+
+        try:
+            used = psutil.Process(self._process.pid).cpu_times()
+        except psutil.Error:  # it is dead: its pipe will tell
+            return 0.0
+        return float(used.user + used.system)
+
     def _line(self, seconds: float) -> bytes | None:
-        """The next line; None after `seconds`, empty at the end of the stream."""
-        deadline = time.monotonic() + seconds
+        """The next line; None after `seconds` of work, empty at the end of the stream."""
+        deadline = self._worked() + seconds
         with selectors.DefaultSelector() as selector:
             selector.register(self._stdout, selectors.EVENT_READ)
             while b"\n" not in self._buffer:
-                left = deadline - time.monotonic()
-                if left <= 0 or not selector.select(left):
-                    return None
+                if not selector.select(1.0):
+                    if self._worked() >= deadline:
+                        return None
+                    continue
                 data = os.read(self._stdout.fileno(), 1 << 16)
                 if not data:
                     return b""

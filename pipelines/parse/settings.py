@@ -15,9 +15,9 @@ class ParseSettings(Record):
     max_pages: int = Field(default=5000, ge=1)
     """A file with more pages is rejected as a whole rather than cut."""
     timeout: float = Field(default=900, gt=0)
-    """Wall seconds for one file, after which its process is killed."""
+    """Seconds of work for one file, after which its process is killed."""
     page_timeout: float = Field(default=60, gt=0)
-    """Wall seconds without a finished page, after which the process is killed."""
+    """Seconds of work without a finished page, after which the process is killed."""
     memory_mb: int = Field(default=2048, ge=64)
     """Address space for one file above what the process needs for itself."""
     max_line_characters: int = Field(default=1_000_000, ge=1000)

@@ -48,7 +48,7 @@ def scan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_each_way_to_fail_has_its_code(scan: Path, what: str, code: Code) -> None:
-    settings = ParseSettings(page_timeout=8 if what == "hang" else 60)
+    settings = ParseSettings(page_timeout=3 if what == "hang" else 60)
     ocr = OcrFactory(factory="bad_ocr:Bad", arguments={"what": what})
     with pytest.raises(Rejected) as caught:
         isolate.parse_isolated(scan, name="scan.pdf", settings=settings, ocr_settings=ocr)
