@@ -20,11 +20,12 @@ from sluice_ui.nav import entries
 from sluice_ui.security import Viewer, csrf_token, csrf_valid, same_origin, viewer
 
 
-@dataclass(frozen=True)
 class SignIn(Exception):
     """Nobody is signed in: to the login page, or 401 where no person looks."""
 
-    back: str
+    def __init__(self, back: str) -> None:
+        super().__init__("not signed in")
+        self.back = back
 
 
 async def guard(request: Request) -> None:

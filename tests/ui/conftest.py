@@ -1,21 +1,51 @@
-"""The pages over a small knowledge base: real SQLite, real layers, a fake of Airflow."""
+"""The pages over a small knowledge base: real SQLite, real layers, a fake of Airflow. It is built once; tests that
+change something work on a copy."""
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 from starlette.testclient import TestClient
 
+from pipelines.migrate import migrate
 from sluice_ui.app import create_app
+from sql import tables
+from tests.fakes import FakeEmbedder
 from tests.fakes_host import FakeHost
-from tests.flow.conftest import Kb, kb
+from tests.fakes_index import FakeIndex
+from tests.flow.conftest import TOPICS, Kb, open_kb
 
-__all__ = ["Browser", "Kb", "kb"]
+SOURCES = """
+knowledge_base: main
+sources:
+  - name: notes
+    location: docs
+    breaker: {share: 0.5, documents: 50}
+  - name: staff
+    location: staff
+    scope: team:staff
+    owner: reviewer
+    review: {approver: owner}
+  - name: diary
+    location: diary
+    scope: user:viewer
+"""
+SCRIPT = '<script>alert("pwned")</script>'
+HOSTILE = f"""# Title {SCRIPT}
+
+Text {SCRIPT} <img src=x onerror=alert(1)> [link](javascript:alert(1)) and 13812345678.
+
+| head {SCRIPT} | b |
+|---|---|
+| <svg/onload=alert(1)> | "><b onmouseover=alert(1)> |
+"""
 
 
 class Browser:
-    """One person's requests. Forms carry the token of the page they stand on, as in a real browser."""
+    """One person's requests. Forms carry the token of the page that they stand on, as in a real browser."""
 
     def __init__(self, client: TestClient, user: str, language: str = "en") -> None:
         self._client = client
@@ -24,13 +54,13 @@ class Browser:
     def get(self, path: str, status: int = 200, **headers: str) -> str:
         response = self.raw("GET", path, **headers)
         assert response.status_code == status, (path, response.status_code, response.text[-2000:])
-        return response.text
+        return str(response.text)
 
     def raw(self, method: str, path: str, data: dict[str, Any] | None = None, **headers: str) -> Any:
         sent = self._headers | {name.replace("_", "-"): value for name, value in headers.items()}
         return self._client.request(method, path, data=data, headers=sent, follow_redirects=False)
 
-    def token(self, page: str = "/") -> str:
+    def token(self, page: str) -> str:
         found = re.search(r'name="csrf" value="([^"]+)"', self.get(page))
         assert found, "the page has no form"
         return found[1]
@@ -39,6 +69,40 @@ class Browser:
         response = self.raw("POST", path, {"csrf": self.token(page), **data})
         assert response.status_code == status, (path, response.status_code, response.text[-2000:])
         return response
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kb]:
+    """Release 1 is superseded, 2 is live, 3 is in review, with changed, new and removed documents of two sources."""
+    base = tmp_path_factory.mktemp("pages")
+    for folder in ("docs", "staff", "diary"):
+        (base / folder).mkdir()
+    (base / "sources.yaml").write_text(SOURCES, encoding="utf-8")
+    kb = open_kb(base / "home", base / "docs", FakeIndex(), FakeEmbedder())
+    migrate(kb.app)
+    for topic in ("leave", "laptop", "canteen"):
+        kb.write(topic, *TOPICS[topic])
+    (base / "staff" / "wages.md").write_text("# Wages\n\nWages are paid on the last day.\n", encoding="utf-8")
+    (base / "diary" / "mine.md").write_text("# Mine\n\nA note to myself about holidays.\n", encoding="utf-8")
+    (base / "docs" / "empty.md").write_text("", encoding="utf-8")
+    kb.release()
+    kb.write("laptop", "Laptops are replaced every three years by the desk.")
+    kb.release()
+    kb.write("leave", "Annual leave is thirty days for everybody.", "Unused holidays expire at the end of March.")
+    (base / "docs" / "hostile <b>.md").write_text(HOSTILE, encoding="utf-8")
+    (base / "staff" / "bonus.md").write_text("# Bonus\n\nThe bonus is secret.\n", encoding="utf-8")
+    (kb.docs / "canteen.md").unlink()
+    kb.sync()
+    yield kb
+    kb.app.database.engine.dispose()
+
+
+@pytest.fixture
+def kb(built: Kb, tmp_path: Path) -> Iterator[Kb]:
+    """A copy to be changed."""
+    copied = built.copied(tmp_path / "home")
+    yield copied
+    copied.app.database.engine.dispose()
 
 
 @pytest.fixture
@@ -52,24 +116,15 @@ def client(kb: Kb, host: FakeHost) -> Iterator[TestClient]:
         yield made
 
 
-@pytest.fixture
-def admin(client: TestClient) -> Browser:
-    return Browser(client, "admin")
+@pytest.fixture(scope="session")
+def looking(built: Kb) -> Iterator[TestClient]:
+    """For tests that only look."""
+    with TestClient(create_app(FakeHost(), lambda: built.app)) as made:
+        yield made
 
 
-@pytest.fixture
-def viewer(client: TestClient) -> Browser:
-    return Browser(client, "viewer")
-
-
-@pytest.fixture
-def reviewed(kb: Kb) -> Kb:
-    """Release 1 is superseded, 2 is live, 3 is in review, with a changed, a new and a removed document."""
-    kb.release()
-    kb.write("laptop", "Laptops are replaced every three years by the desk.")
-    kb.release()
-    kb.write("leave", "Annual leave is thirty days for everybody.", "Unused holidays expire at the end of March.")
-    kb.write("parking", "Bicycles have places under the roof.")
-    (kb.docs / "canteen.md").unlink()
-    kb.sync()
-    return kb
+def document(kb: Kb, name: str) -> str:
+    """Id of the document of this file."""
+    d = tables.document
+    with kb.app.database.read() as tx:
+        return str(tx.execute(select(d.c.id).where(d.c.uri.like(f"%{name}%"))).scalar_one())
