@@ -1,21 +1,17 @@
 """Layers 1 to 6: scan, take batches of documents through the layers, build a release in review, start its approval.
 
-A sync never waits for people. A batch that fails turns the run red at its end; all others are staged and reviewed all
-the same, and the next sync goes on with what is left.
+A sync never waits for people. What fails turns the run red at its end; all else is staged and reviewed all the same.
 """
 
 from typing import Any
 
 from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
-from airflow.sdk import DAG, Param, TriggerRule, get_current_context, task, task_group
+from airflow.sdk import DAG, Param, TriggerRule, chain, task, task_group
 from airflow.sdk.exceptions import AirflowSkipException
 from airflow.timetables.trigger import CronTriggerTimetable
 
-from pipelines.airflow_dags import RETRY, actor
+from pipelines.airflow_dags import RETRY, optional, who
 from pipelines.layers import LAYERS
-
-TEXT: dict[str, Any] = {"default": None, "type": ["null", "string"]}
-LAYER_NAMES = [layer.name for layer in LAYERS]
 
 with DAG(
     "kb_sync",
@@ -27,10 +23,10 @@ with DAG(
     default_args=RETRY,
     tags=["sluice", "ingest"],
     params={
-        "source": Param(**TEXT, description="Only this source of sources.yaml."),
-        "path": Param(**TEXT, description="Only files that match this glob."),
+        "source": optional("Only this source of sources.yaml."),
+        "path": optional("Only files that match this glob."),
         "full": Param(False, type="boolean", description="Open every file, whatever its time and size say."),
-        "from_layer": Param(**TEXT, enum=[None, *LAYER_NAMES], description="Run again from this layer on."),
+        "from_layer": optional("Process anew from here on.", enum=[None, *(layer.name for layer in LAYERS)]),
         "confirm_deletions": Param(False, type="boolean", description="Pass the breaker that guards mass removals."),
     },
 ):
@@ -39,24 +35,23 @@ with DAG(
     def scan(params: dict[str, Any]) -> list[list[str]]:
         from pipelines import airflow_tasks
 
-        return airflow_tasks.plan(params, actor(get_current_context()))
+        return airflow_tasks.plan(params, *who())
 
     @task
-    def run_layer(layer: str, versions: list[str]) -> list[str]:
+    def run_layer(layer: str, versions: list[str]) -> None:
         from pipelines import airflow_tasks
 
-        return airflow_tasks.run_layer(layer, versions, actor(get_current_context()))
+        airflow_tasks.run_layer(layer, versions, *who())
 
     @task_group
     def batch(versions: Any) -> None:
-        for name in LAYER_NAMES:
-            versions = run_layer.override(task_id=name)(name, versions)
+        chain(*[run_layer.override(task_id=one.name)(one.name, versions) for one in LAYERS])
 
     @task(trigger_rule=TriggerRule.ALL_DONE)
     def build() -> dict[str, int]:
         from pipelines import airflow_tasks
 
-        number = airflow_tasks.build(actor(get_current_context()))
+        number = airflow_tasks.build(*who())
         if number is None:
             raise AirflowSkipException("nothing to review")
         return {"release": number}
@@ -65,7 +60,7 @@ with DAG(
     def watch(batches: Any) -> int:
         from pipelines import airflow_tasks
 
-        return airflow_tasks.check(batches, actor(get_current_context()))
+        return airflow_tasks.check(batches, *who())
 
     batches, built = scan(), build()
     review = TriggerDagRunOperator(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from airflow.sdk import Param
+from airflow.sdk import Param, get_current_context
 from airflow.sdk.definitions.retry_policy import ExceptionRetryPolicy, RetryAction, RetryRule
 
 RETRY: dict[str, Any] = {
@@ -22,6 +22,11 @@ def reason() -> Any:
     return Param(type="string", minLength=3, format="multiline", description="Why; kept in the audit.")
 
 
+def optional(description: str, **schema: Any) -> Any:
+    """A form field that may be left empty."""
+    return Param(None, type=["null", "string"], description=description, **schema)
+
+
 def subject(kinds: tuple[str, ...]) -> dict[str, Any]:
     """Form fields that name a thing of one of these kinds."""
     return {
@@ -29,6 +34,12 @@ def subject(kinds: tuple[str, ...]) -> dict[str, Any]:
         "subject": Param(type="string", minLength=1, description="Its id; for a source its name."),
         "reason": reason(),
     }
+
+
+def who() -> tuple[str, str]:
+    """(run id, actor) of the running task."""
+    context = get_current_context()
+    return str(context["run_id"]), actor(context)
 
 
 def actor(context: Mapping[str, Any]) -> str:

@@ -1,9 +1,10 @@
 """What the DAGs' tasks do, as plain functions. Values that cross tasks are ids, counts and states, never content."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal
 
-from pipelines.errors import Code, Conflict, Misconfigured, Systemic
+from pipelines.errors import Code, Conflict, Misconfigured, Systemic, Transient
 from pipelines.review.quarantine import Kind
 
 MAX_BATCHES = 1000
@@ -13,28 +14,70 @@ POLICY = "policy"
 BODY_ITEMS = 50
 
 
-def plan(form: Mapping[str, Any], actor: str) -> list[list[str]]:
+def plan(form: Mapping[str, Any], run: str, actor: str) -> list[list[str]]:
     """Scan the sources; what waits for the layers, as batches of version ids. `form` is the form of `kb_sync`."""
-    import secrets
-
-    from pipelines import flow
+    from pipelines import flow, runs
+    from pipelines.backfill import reopen
     from pipelines.migrate import migrate
 
     app = _wired(actor)
     migrate(app)
-    source = form.get("source") or None
-    with app.database.lock(f"sync-{app.kb}"):
-        flow.scan_sources(
+    with _sync(app, run):
+        key = run_key(run)
+        runs.start(app, key, "sync")
+        scans = flow.scan_sources(
             app,
-            secrets.token_hex(8),
-            source=source,
+            key,
+            source=form.get("source") or None,
             glob=form.get("path") or None,
             full=bool(form.get("full")),
             confirm_deletions=bool(form.get("confirm_deletions")),
         )
-        if layer := form.get("from_layer"):
-            flow.reopen(app, layer, source)
+        runs.report(app, key, [one.report() for one in scans])
+        if chosen := selection(form):
+            reopen(app, chosen, key)
         return _bounded(flow.batches(app))
+
+
+def run_key(run: str) -> str:
+    """An Airflow run id as our tables keep it."""
+    import hashlib
+
+    return hashlib.sha256(run.encode()).hexdigest()[:32]
+
+
+@contextmanager
+def _sync(app: Any, run: str) -> Iterator[None]:
+    """The tasks of one run hold the sync together; beside another sync a task is tried again later."""
+    from pipelines.lease import held_by_run
+
+    try:
+        with held_by_run(app, "sync", f"kb_sync {run}"[:128]):
+            yield
+    except Conflict as error:
+        if error.code is not Code.LOCKED:
+            raise
+        raise Transient(error.code, error.reason) from error
+
+
+def selection(form: Mapping[str, Any]) -> Any:
+    """What a form asks to process anew; None where it asks for nothing."""
+    from datetime import date
+
+    from pipelines.backfill import Selection
+
+    if not form.get("from_layer"):
+        return None
+    sources = form.get("sources") or ([form["source"]] if form.get("source") else [])
+    return Selection(
+        layer=form["from_layer"],
+        sources=tuple(sources),
+        glob=form.get("path") or None,
+        since=date.fromisoformat(form["since"]) if form.get("since") else None,
+        until=date.fromisoformat(form["until"]) if form.get("until") else None,
+        token=form.get("token") or "",
+        limit=form.get("slice") or None,
+    )
 
 
 def _bounded(batches: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -46,49 +89,65 @@ def _bounded(batches: Sequence[Sequence[str]]) -> list[list[str]]:
     ]
 
 
-def run_layer(layer: str, versions: Sequence[str], actor: str) -> list[str]:
+def run_layer(layer: str, versions: Sequence[str], run: str, actor: str) -> list[str]:
     """Take a batch through one layer. Returns the versions that passed; done twice, it does nothing twice."""
     from pipelines.layers import LAYERS
     from pipelines.runner import Tally, run_layers
 
     app = _wired(actor)
     chosen = [one for one in LAYERS if one.name == layer]
-    # After a retry some of the batch may be staged already, or rejected.
-    return run_layers(app, _in_progress(app, versions), Tally(), chosen)
+    with _sync(app, run):
+        # After a retry some of the batch may be staged already, or rejected; after a failure some are not there yet.
+        return run_layers(app, _in_progress(app, versions, chosen[0]), Tally(), chosen)
 
 
-def build(actor: str) -> int | None:
+def build(run: str, actor: str) -> int | None:
     """A release in review of all that is staged or gone; None when there is nothing to review."""
     from pipelines.review.build import build as act
 
     app = _wired(actor)
-    with app.database.lock(f"sync-{app.kb}"):
+    with _sync(app, run):
         return act(app).number
 
 
-def check(batches: Sequence[Sequence[str]] | None, actor: str) -> int:
-    """The number of versions that are through. Raises Systemic when the scan or a batch failed."""
+def check(batches: Sequence[Sequence[str]] | None, run: str, actor: str) -> int:
+    """The number of versions that are through; ends the run's hold on the knowledge base.
+
+    Raises Systemic when the scan or a batch failed, a source was missing, or a breaker stopped a removal.
+    """
+    from pipelines import runs
+    from pipelines.lease import release
+
+    app = _wired(actor)
+    release(app, "sync", f"kb_sync {run}"[:128])
     if batches is None:
         raise Systemic(Code.SYSTEMIC, "the scan failed: see the log of task `scan`")
-    app = _wired(actor)
+    runs.end(app, run_key(run))
     versions = [version for batch in batches for version in batch]
+    troubles = runs.troubles(app, run_key(run))
     if stuck := _in_progress(app, versions):
-        raise Systemic(
-            Code.SYSTEMIC, f"{len(stuck)} of {len(versions)} documents are not through; the next sync goes on"
-        )
+        troubles.append(f"{len(stuck)} of {len(versions)} documents are not through; the next sync goes on")
+    if troubles:
+        raise Systemic(Code.SYSTEMIC, "; ".join(troubles))
     return len(versions)
 
 
-def _in_progress(app: Any, versions: Sequence[str]) -> list[str]:
+def _in_progress(app: Any, versions: Sequence[str], layer: Any = None) -> list[str]:
+    """Those that are under way; with `layer`, those that have passed the layer before it."""
     from sqlalchemy import select
 
+    from pipelines.layers import LAYERS
     from sql.tables import version
 
+    passed = ["scan", *(one.name for one in LAYERS)]
+    if layer:
+        passed = passed[passed.index(layer.name) - 1 :]
     alive: set[str] = set()
     with app.database.read() as tx:
         for start in range(0, len(versions), 500):
             chosen = version.c.id.in_(list(versions[start : start + 500]))
-            alive.update(tx.execute(select(version.c.id).where(chosen, version.c.state == "in_progress")).scalars())
+            under_way = chosen & (version.c.state == "in_progress") & version.c.layer.in_(passed)
+            alive.update(tx.execute(select(version.c.id).where(under_way)).scalars())
     return [one for one in versions if one in alive]
 
 

@@ -9,10 +9,12 @@ import typer
 
 from pipelines.cli_ask import app as ask_app
 from pipelines.cli_conflicts import app as conflicts_app
+from pipelines.cli_edit import app as edit_app
 from pipelines.cli_eval import app as eval_app
 from pipelines.cli_keep import app as keep_app
 from pipelines.cli_output import emit
 from pipelines.cli_progress import progress
+from pipelines.cli_sync import app as sync_app
 from pipelines.cli_try import app as try_app
 from pipelines.errors import Code, SluiceError
 
@@ -25,6 +27,8 @@ app.add_typer(try_app, name="try")
 app.add_typer(ask_app)
 app.add_typer(eval_app)
 app.add_typer(keep_app)
+app.add_typer(edit_app)
+app.add_typer(sync_app)
 app.add_typer(conflicts_app, name="conflicts")
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
@@ -58,33 +62,6 @@ def sources(json_: Json = False) -> None:
     listed = _wired().sources().sources
     found = [one.model_dump(mode="json", include={"name", "kind", "location", "authority", "scope"}) for one in listed]
     emit({"schema": "sluice.sources/1", "sources": found}, json_)
-
-
-@app.command()
-def sync(
-    source: SourceName = None,
-    path: Annotated[str | None, typer.Option("--path", help="Only uris that match this glob.")] = None,
-    full: Annotated[bool, typer.Option("--full", help="Open every file, whatever its token says.")] = False,
-    from_layer: Annotated[str | None, typer.Option("--from", help="Run again from this layer on.")] = None,
-    confirm_deletions: Annotated[bool, typer.Option("--confirm-deletions", help="Pass the breaker.")] = False,
-    actor: Actor = "",
-    json_: Json = False,
-) -> None:
-    """Layers 1-6; builds a release in review and prints its number."""
-    from pipelines import flow
-    from pipelines.migrate import migrate
-
-    wired = _wired(actor)
-    migrate(wired)
-    report = flow.sync(
-        wired,
-        source=source,
-        glob=path,
-        full=full,
-        from_layer=from_layer,
-        confirm_deletions=confirm_deletions,
-    )
-    emit(report.as_json(), json_)
 
 
 def _read(view: Callable[..., dict[str, Any]], as_json: bool, *arguments: Any) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, delete, select, tuple_, update
 
 from pipelines.ids import digest
 from schemas.chunk import Chunk, Parsed
@@ -18,6 +18,7 @@ from sql import tables
 
 if TYPE_CHECKING:
     from pipelines.app import App
+    from pipelines.dedup.link import Links
 
 T = TypeVar("T")
 _AT_ONCE = 480
@@ -94,6 +95,48 @@ def _drop(tx: Connection, app: "App", stored: Mapping[int, bytes]) -> dict[str, 
         counts[band.name] += tx.execute(delete(band).where(mine)).rowcount
         counts[text.name] += tx.execute(delete(text).where(text.c.id == at)).rowcount
     return counts
+
+
+def link(tx: Connection, links: "Links") -> None:
+    """Store what the pairs that were looked at are to one another; an earlier verdict on a pair gives way."""
+    table = tables.duplicate_link
+    for chunk, partners in links.kept.items():
+        tx.execute(delete(table).where(table.c.a == chunk, table.c.b.not_in(partners)))
+        tx.execute(delete(table).where(table.c.b == chunk, table.c.a.not_in(partners)))
+    looked = [*links.distinct, *((one.a, one.b) for one in links.found)]
+    for part in _parts(looked):
+        tx.execute(delete(table).where(tuple_(table.c.a, table.c.b).in_(part)))
+    rows = [
+        {**one.model_dump(exclude={"evidence"}), "evidence": one.evidence.model_dump(mode="json")}
+        for one in links.found
+    ]
+    if rows:
+        tx.execute(tables.insert_ignore(table), rows)
+
+
+def linked_groups(tx: Connection, chunks: Sequence[str]) -> dict[str, str]:
+    """Group of each of these chunks that says the same as another of them: the smallest id that links lead to.
+
+    Texts that differ in a number, a negation or a party are linked too, but they say different things.
+    """
+    table = tables.duplicate_link
+    wanted = sorted(set(chunks))
+    known = frozenset(wanted)
+    pairs: list[tuple[str, str]] = []
+    for start in range(0, len(wanted), 500):
+        part = table.c.a.in_(wanted[start : start + 500]) & table.c.outcome.in_(("same", "near", "contained"))
+        pairs += [(a, b) for a, b in tx.execute(select(table.c.a, table.c.b).where(part)) if b in known]
+    group: dict[str, str] = {}
+
+    def home(one: str) -> str:
+        while group.setdefault(one, one) != one:
+            one = group[one]
+        return one
+
+    for a, b in pairs:
+        left, right = sorted((home(a), home(b)))
+        group[right] = left
+    return {one: home(one) for one in list(group)}
 
 
 class SqlCorpus:

@@ -8,10 +8,11 @@ from typing import Any
 
 from sqlalchemy import select
 
-from pipelines import lifecycle
+from pipelines import lifecycle, runs
 from pipelines.app import App
+from pipelines.backfill import Selection, reopen
 from pipelines.errors import Code, Misconfigured
-from pipelines.layers import LAYERS
+from pipelines.lease import held_by_process
 from pipelines.publish.collections import live_embedder
 from pipelines.publish.publish import recover
 from pipelines.review.build import Built, build
@@ -27,7 +28,6 @@ class SyncReport:
     scans: list[Scan]
     tally: Tally
     built: Built
-    staged: int
     seconds: float
     rejected_files: list[dict[str, str]] = field(default_factory=list)
 
@@ -65,30 +65,37 @@ def sync(
     source: str | None = None,
     glob: str | None = None,
     full: bool = False,
-    from_layer: str | None = None,
     confirm_deletions: bool = False,
+    again: Selection | None = None,
 ) -> SyncReport:
-    """Scan, run the layers over what is new, build a release in review. Raises Conflict(LOCKED) beside another sync."""
+    """Scan, run the layers over what is new, build a release in review; `again` selects what is processed anew.
+
+    Raises Conflict(LOCKED) beside another sync.
+    """
     started = time.perf_counter()
     run = secrets.token_hex(8)
-    with app.database.lock(f"sync-{app.kb}"):
+    with held_by_process(app, "sync"):
+        runs.start(app, run, "sync")
         scans = scan_sources(app, run, source=source, glob=glob, full=full, confirm_deletions=confirm_deletions)
-        if from_layer:
-            reopen(app, from_layer, source)
+        runs.report(app, run, [one.report() for one in scans])
+        if again:
+            reopen(app, again, run)
         tally = Tally()
-        staged = 0
         for batch in batches(app):
-            staged += len(run_layers(app, batch, tally))
-        built = build(app) if staged or _anything_to_review(app) else Built(None, build_nothing(), 0)
-    report = SyncReport(scans, tally, built, staged, time.perf_counter() - started)
+            run_layers(app, batch, tally)
+        built = build(app)
+        runs.end(app, run)
+    report = SyncReport(scans, tally, built, time.perf_counter() - started)
     report.rejected_files = _rejections(app, scans, tally)
     return report
 
 
-def build_nothing() -> Any:
-    from pipelines.review.delta import ChunkDelta
-
-    return ChunkDelta()
+def take_up(app: App) -> Built:
+    """What waits for the layers (an edit, a requeued version) goes through them and into a release, without a scan."""
+    with held_by_process(app, "sync"):
+        for batch in batches(app):
+            run_layers(app, batch, Tally())
+        return build(app)
 
 
 def scan_sources(
@@ -120,35 +127,12 @@ def batches(app: App) -> list[Sequence[str]]:
     return [found[start : start + size] for start in range(0, len(found), size)]
 
 
-def reopen(app: App, layer: str, source: str | None) -> list[str]:
-    """Send what is published or staged through the layers again from `layer` on; fingerprints spare the rest."""
-    names = [one.name for one in LAYERS]
-    if layer not in names:
-        raise Misconfigured(Code.BAD_SETTING, f"there is no layer {layer!r}: {', '.join(names)}")
-    v, d = tables.version, tables.document
-    query = select(v.c.id).join(d, d.c.id == v.c.document).where(v.c.kb == app.kb, v.c.state == "staged")
-    if source:
-        query = query.where(d.c.source == source)
-    with app.database.write() as tx:
-        found = list(tx.execute(query).scalars())
-        for version in found:
-            lifecycle.move_version(tx, version, "staged", "in_progress", app.actor, f"again from {layer}")
-    return found
-
-
-def _anything_to_review(app: App) -> bool:
-    """Staged versions or vanished documents that wait, whichever run brought them."""
-    v, d = tables.version, tables.document
-    with app.database.read() as tx:
-        if tx.execute(select(v.c.id).where(v.c.kb == app.kb, v.c.state == "staged").limit(1)).first():
-            return True
-        gone = select(d.c.id).where(d.c.kb == app.kb, d.c.present.is_(False))
-        published = select(v.c.id).where(v.c.state == "published", v.c.document.in_(gone)).limit(1)
-        return tx.execute(published).first() is not None
-
-
 def _rejections(app: App, scans: Sequence[Scan], tally: Tally) -> list[dict[str, str]]:
-    files = [{"document": uri, "code": str(code), "reason": why} for one in scans for uri, code, why in one.problems]
+    files = [
+        {"document": one.shown.get(uri, uri), "code": code.value, "reason": why}
+        for one in scans
+        for uri, code, why in one.problems
+    ]
     for one in scans:
         if one.error is not None:
             files.append({"document": one.source, "code": one.error.code.value, "reason": one.error.reason})

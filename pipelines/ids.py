@@ -18,14 +18,16 @@ def _framed(parts: Iterable[str]) -> bytes:
     return b"".join([len(part).to_bytes(8, "big") + part for part in encoded])
 
 
-def document_id(knowledge_base: str, source: str, uri: str, generation: int = 0) -> str:
+def document_id(salt: bytes, knowledge_base: str, source: str, uri: str, generation: int = 0) -> str:
     """Id of a document; `generation` tells apart a new document at the uri that a renamed one has left."""
     tail = (str(generation),) if generation else ()
-    return digest(b"document", knowledge_base, source, uri, *tail)
+    return digest(salt, "document", knowledge_base, source, uri, *tail)
 
 
-def version_id(document: str, sha256: str) -> str:
-    return digest(b"version", document, sha256)
+def version_id(document: str, sha256: str, edition: int = 0) -> str:
+    """Id of a version; `edition` counts from 0 how often the same content was processed anew."""
+    tail = (str(edition),) if edition else ()
+    return digest(b"version", document, sha256, *tail)
 
 
 def chunk_ids(salt: bytes, document: str, section: Iterable[str]) -> Callable[[str, int], str]:

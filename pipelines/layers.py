@@ -4,13 +4,12 @@ A layer reads the artifacts of one version and returns the key of its own. The k
 version, settings read): same fingerprint, same output, no work.
 """
 
-import hashlib
-import json
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 from sqlalchemy import Connection, delete, update
 
@@ -18,37 +17,13 @@ from pipelines import corpus
 from pipelines.app import App
 from pipelines.errors import Code, Rejected
 from pipelines.parse.sink import taken_out
+from pipelines.work import Outcome, Work, fingerprint, key_of, store
+from pipelines.work import load as load
 from schemas.base import Record
 from schemas.chunk import Masked, Parsed
 from schemas.document import Document
 from schemas.facts import Extraction, QualityScore
-from schemas.source import Source
 from sql import tables
-
-R = TypeVar("R", bound=Record)
-
-
-@dataclass(frozen=True)
-class Work:
-    """One version on its way through the layers."""
-
-    version: str
-    document: str
-    uri: str
-    sha256: str
-    source: Source
-    artifacts: dict[str, str]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a layer made: its artifact's key, and the rows to write with it in one transaction."""
-
-    key: str
-    write: Callable[[Connection], None] | None = None
-    ocr_pages: int = 0
-    llm_calls: int = 0
-    parsed: int = 0
 
 
 class Scores(Record):
@@ -68,58 +43,80 @@ class Layer:
     name: str
     version: str
     """Raised when the code changes what it makes."""
-    run: Callable[[App, Work], Outcome]
+    inputs: Callable[[App, Work], tuple[object, ...]]
+    """All that it reads, as values or as keys of artifacts."""
+    run: Callable[[App, Work, str], Outcome]
+    """Makes the artifact of this key where it is not there yet. Raises Rejected."""
+    zone: str = ""
+    """Where its artifacts lie; empty: `facts/NAME`."""
+
+    def key(self, app: App, work: Work) -> str:
+        """The key of the artifact that it makes, or keeps."""
+        names = [one.name for one in LAYERS]
+        if names.index(self.name) < names.index(work.first) and self.name in work.artifacts:
+            return work.artifacts[self.name]
+        salt = (work.token,) if work.token else ()
+        print_ = fingerprint(self.name, self.version, *self.inputs(app, work), *salt)
+        return key_of(self.zone or f"facts/{self.name}", print_)
 
 
-def fingerprint(layer: str, version: str, *parts: object) -> str:
-    """Hex over the layer's code version and everything that it reads."""
-    text = json.dumps([layer, version, *[str(part) for part in parts]], ensure_ascii=False)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+def planned(app: App, work: Work) -> dict[str, str]:
+    """The keys that all layers will make for a version: known before any of them has worked."""
+    keys = dict(work.artifacts)
+    for layer in LAYERS:
+        keys[layer.name] = layer.key(app, replace(work, artifacts=keys))
+    return keys
 
 
-def _key(zone: str, print_: str) -> str:
-    return f"{zone}/{print_[:2]}/{print_}.json"
-
-
-def load(app: App, key: str, kind: type[R]) -> R:
-    """Read an artifact back as its record."""
-    return kind.model_validate_json(app.artifacts.get(key))
-
-
-def _store(app: App, key: str, artifact: Record) -> None:
-    app.artifacts.put(key, artifact.model_dump_json().encode("utf-8", "surrogatepass"))
+def state_of(keys: Mapping[str, str]) -> str:
+    """One fingerprint of a version over those of its layers."""
+    return fingerprint("version", "1", *sorted(keys.items()))
 
 
 # --- parse -------------------------------------------------------------------------------------------------------
 
 
-def parse(app: App, work: Work) -> Outcome:
-    """The file becomes a Document (shared by all uris of the same content), the document becomes chunks."""
+def _parse_inputs(app: App, work: Work) -> tuple[object, ...]:
+    return _document_key(app, work), work.document, app.settings.chunk, work.uri
+
+
+def _document_key(app: App, work: Work) -> str:
+    """A parsed file is shared by all documents of the same content and the same kind of name."""
+    suffix = Path(work.uri).suffix.lower()
+    settings = app.settings.parse.model_dump_json()
+    salt = (work.token,) if work.token else ()
+    return key_of("raw/document", fingerprint("document", app.parser_version, work.sha256, suffix, settings, *salt))
+
+
+def parse(app: App, work: Work, key: str) -> Outcome:
+    """The file becomes a Document, the document becomes chunks."""
     from pipelines.chunk import chunk_document
 
-    suffix = Path(work.uri).suffix.lower()
-    settings = app.settings
-    document_print = fingerprint("document", app.parser_version, work.sha256, suffix, settings.parse.model_dump_json())
-    document_key = _key("raw/document", document_print)
-    key = _key("raw/parsed", fingerprint("parse", PARSE.version, document_key, work.document, settings.chunk, work.uri))
-    parsed = 0
-    if not app.artifacts.exists(document_key):
-        _store(app, document_key, _parse_file(app, work))
-        parsed = 1
-    document = load(app, document_key, Document)
+    parsed = ocr_pages = 0
     if not app.artifacts.exists(key):
-        document = _titled(document, work.uri)
+        document_key = _document_key(app, work)
+        if not app.artifacts.exists(document_key):
+            store(app, document_key, _parse_file(app, work))
+            parsed = 1
+        document = _titled(load(app, document_key, Document), work.uri)
+        ocr_pages = document.ocr_pages if parsed else 0
         chunks = chunk_document(
             document,
             document_id=work.document,
             salt=app.key,
-            settings=settings.chunk,
+            settings=app.settings.chunk,
             count_tokens=lambda text: app.embedder().count_tokens(text),
         )
         if not chunks:
             raise Rejected(Code.PARSE_NO_TEXT, "the file has no text that a reader would see")
-        _store(app, key, Parsed(document=document, chunks=chunks))
-    return Outcome(key=key, parsed=parsed, ocr_pages=document.ocr_pages if parsed else 0)
+        store(app, key, Parsed(document=document, chunks=chunks))
+    made = load(app, key, Parsed)
+    noted = {"dated": made.document.dated, "facts": facts_of(made.document)}
+
+    def write(tx: Connection) -> None:
+        tx.execute(update(tables.version).where(tables.version.c.id == work.version).values(**noted))
+
+    return Outcome(write=write, parsed=parsed, ocr_pages=ocr_pages)
 
 
 def _parse_file(app: App, work: Work) -> Document:
@@ -141,67 +138,64 @@ def _titled(document: Document, uri: str) -> Document:
     return document.model_copy(update={"title": Path(uri).stem})
 
 
+def facts_of(document: Document) -> dict[str, Any]:
+    """What a reviewer should know about how a file was read: counts and codes, never its words."""
+    hidden = Counter(block.hidden for block in document.blocks if block.hidden)
+    injection = hidden.pop(Code.INJECTION.value, 0)
+    warnings = Counter(warning for page in document.pages for warning in page.warnings)
+    failed = sum(page.route == "failed" for page in document.pages)
+    facts: dict[str, Any] = {"pages": len(document.pages), "ocr_pages": document.ocr_pages}
+    named = {"hidden_text": dict(hidden), "parse_warning": dict(warnings), "injection": injection}
+    named |= {"failed_pages": failed}
+    return facts | {name: value for name, value in named.items() if value}
+
+
 # --- dedup -------------------------------------------------------------------------------------------------------
 
 
-def dedup(app: App, work: Work) -> Outcome:
+def _dedup_inputs(app: App, work: Work) -> tuple[object, ...]:
+    return work.artifacts["parse"], app.settings.dedup
+
+
+def dedup(app: App, work: Work, key: str) -> Outcome:
     """Note this version's signatures, then link its chunks with all that is known: in that order, so that of two
     batches that run side by side the later one always sees the earlier."""
     from pipelines.dedup.link import link
 
     parsed = load(app, work.artifacts["parse"], Parsed)
-    key = _key("facts/dedup", fingerprint("dedup", DEDUP.version, work.artifacts["parse"], app.settings.dedup))
     corpus.remember(app, work.version, work.document, parsed.chunks)
     links = link(parsed.chunks, corpus.SqlCorpus(app, work.document), app.settings.dedup)
-
-    def write(tx: Connection) -> None:
-        table = tables.duplicate_link
-        for chunk, partners in links.kept.items():
-            tx.execute(delete(table).where(table.c.a == chunk, table.c.b.not_in(partners)))
-            tx.execute(delete(table).where(table.c.b == chunk, table.c.a.not_in(partners)))
-        rows = [
-            {
-                "a": min(one.a, one.b),
-                "b": max(one.a, one.b),
-                "outcome": one.outcome,
-                "drop": one.drop,
-                "evidence": one.evidence.model_dump(mode="json"),
-            }
-            for one in links.found
-        ]
-        if rows:
-            tx.execute(tables.insert_ignore(tables.duplicate_link), rows)
-
-    return Outcome(key=key, write=write)
+    return Outcome(write=lambda tx: corpus.link(tx, links))
 
 
 # --- mask --------------------------------------------------------------------------------------------------------
 
 
-def mask(app: App, work: Work) -> Outcome:
-    """From here on there is no raw personal data."""
-    from pipelines import vault
-    from pipelines.mask import mask_with_vault
+def _mask_inputs(app: App, work: Work) -> tuple[object, ...]:
+    edits = [(one.chunk, one.text, one.at) for one in work.overlays if one.kind == "edit"]
+    return work.artifacts["parse"], app.settings.mask, sorted(work.source.mask.items()), work.uri, *edits
 
-    settings = app.settings.mask
-    policy = work.source.mask
-    print_ = fingerprint("mask", MASK.version, work.artifacts["parse"], settings, sorted(policy.items()), work.uri)
-    key = _key("facts/mask", print_)
+
+def mask(app: App, work: Work, key: str) -> Outcome:
+    """From here on there is no raw personal data. Edits of reviewers take the place of what they edited."""
+    from pipelines import vault
+    from pipelines.mask import edited, mask_with_vault
+
     if not app.artifacts.exists(key):
         parsed = load(app, work.artifacts["parse"], Parsed)
-        masked, sealed = mask_with_vault(
+        made, sealed = mask_with_vault(
             title=parsed.document.title,
             uri=work.uri,
             metadata=parsed.document.metadata,
             language=parsed.document.language,
             chunks=parsed.chunks,
-            policy=policy,
-            settings=settings,
+            policy=work.source.mask,
+            settings=app.settings.mask,
             key=app.key,
             vault_key=vault.vault_key(app),
         )
         vault.keep(app, work.version, sealed)  # first: killed in between, the next run masks again
-        _store(app, key, masked)
+        store(app, key, edited(made, {one.chunk: one.text or "" for one in work.overlays if one.kind == "edit"}))
     masked = load(app, key, Masked)
 
     def write(tx: Connection) -> None:
@@ -209,32 +203,42 @@ def mask(app: App, work: Work) -> Outcome:
         tx.execute(delete(tables.pii_finding).where(tables.pii_finding.c.version == work.version))
         if rows:
             tx.execute(tables.insert_ignore(tables.pii_finding), rows)
-        named = {"title": masked.title[:1024], "language": masked.language}
+        shown = masked.uri[:2048]
+        named = {"title": masked.title[:1024], "language": masked.language, "uri": shown}
         tx.execute(update(tables.version).where(tables.version.c.id == work.version).values(**named))
+        tx.execute(update(tables.document).where(tables.document.c.id == work.document).values(uri=shown))
 
-    return Outcome(key=key, write=write)
+    return Outcome(write=write)
 
 
 # --- score -------------------------------------------------------------------------------------------------------
 
 
-def score(app: App, work: Work) -> Outcome:
-    """A version whose every chunk is noise is rejected; single bad chunks stay out and are shown in review."""
+def _score_inputs(app: App, work: Work) -> tuple[object, ...]:
+    held = [one.chunk for one in work.overlays if one.kind == "hold"]
+    return work.artifacts["mask"], app.settings.score, work.source.authority, *held
+
+
+def score(app: App, work: Work, key: str) -> Outcome:
+    """A version whose every chunk is noise is rejected; single bad chunks stay out and are shown in review, as do
+    those that a reviewer holds."""
     from pipelines.conflict.subject import subject
     from pipelines.score.score import score_chunk
 
-    settings = app.settings.score
-    authority = work.source.authority
-    key = _key("facts/score", fingerprint("score", SCORE.version, work.artifacts["mask"], settings, authority))
     masked = load(app, work.artifacts["mask"], Masked)
     if not app.artifacts.exists(key):
-        scores = tuple(score_chunk(one, authority=authority, settings=settings) for one in masked.chunks)
-        _store(app, key, Scores(scores=scores))
+        settings, authority = app.settings.score, work.source.authority
+        store(
+            app,
+            key,
+            Scores(scores=tuple(score_chunk(x, authority=authority, settings=settings) for x in masked.chunks)),
+        )
     scores = load(app, key, Scores).scores
     if all(one.band == "quarantine" for one in scores):
         worst = ", ".join(f"{signal.name} {signal.value:.2f}" for signal in scores[0].signals[:5])
         raise Rejected(Code.QUALITY_LOW, f"no part of it is worth indexing: {worst}")
     by_chunk = {one.chunk: one for one in scores}
+    held = {one.chunk for one in work.overlays if one.kind == "hold"}
 
     def write(tx: Connection) -> None:
         rows = [
@@ -245,7 +249,7 @@ def score(app: App, work: Work) -> Outcome:
                 "content_hash": one.content_hash,
                 "page_start": one.page_start,
                 "page_end": one.page_end,
-                "band": by_chunk[one.id].band,
+                "band": "held" if one.id in held else by_chunk[one.id].band,
                 "quality": by_chunk[one.id].score,
                 "subject": subject(masked.title, one.section),
             }
@@ -254,27 +258,29 @@ def score(app: App, work: Work) -> Outcome:
         tx.execute(delete(tables.version_chunk).where(tables.version_chunk.c.version == work.version))
         tx.execute(tables.version_chunk.insert(), rows)
 
-    return Outcome(key=key, write=write)
+    return Outcome(write=write)
 
 
 # --- extract -----------------------------------------------------------------------------------------------------
 
 
-def extract(app: App, work: Work) -> Outcome:
+def _extract_inputs(app: App, work: Work) -> tuple[object, ...]:
+    llm = app.llm()
+    return work.artifacts["mask"], app.settings.extract, llm.name if llm else ""
+
+
+def extract(app: App, work: Work, key: str) -> Outcome:
     """Entities, relations and keywords of the masked text."""
     from pipelines.extract.extract import extract_chunk
 
-    llm = app.llm()
-    settings = app.settings.extract
-    name = llm.name if llm else ""
-    key = _key("facts/extract", fingerprint("extract", EXTRACT.version, work.artifacts["mask"], settings, name))
     calls = 0
     if not app.artifacts.exists(key):
+        llm = app.llm()
         chunks = load(app, work.artifacts["mask"], Masked).chunks
         before = llm.calls if llm else 0
-        made = tuple(extract_chunk(one, llm=llm, settings=settings) for one in chunks)
+        made = tuple(extract_chunk(one, llm=llm, settings=app.settings.extract) for one in chunks)
         calls = llm.calls - before if llm else 0
-        _store(app, key, Extractions(extractions=made))
+        store(app, key, Extractions(extractions=made))
     made = load(app, key, Extractions).extractions
 
     def write(tx: Connection) -> None:
@@ -287,12 +293,12 @@ def extract(app: App, work: Work) -> Outcome:
         if relations:
             tx.execute(tables.relation.insert(), relations)
 
-    return Outcome(key=key, write=write, llm_calls=calls)
+    return Outcome(write=write, llm_calls=calls)
 
 
-PARSE = Layer("parse", "2", parse)
-DEDUP = Layer("dedup", "3", dedup)
-MASK = Layer("mask", "1", mask)
-SCORE = Layer("score", "1", score)
-EXTRACT = Layer("extract", "1", extract)
+PARSE = Layer("parse", "2", _parse_inputs, parse, zone="raw/parsed")
+DEDUP = Layer("dedup", "3", _dedup_inputs, dedup)
+MASK = Layer("mask", "1", _mask_inputs, mask)
+SCORE = Layer("score", "1", _score_inputs, score)
+EXTRACT = Layer("extract", "1", _extract_inputs, extract)
 LAYERS = (PARSE, DEDUP, MASK, SCORE, EXTRACT)

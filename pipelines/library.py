@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, exists, select
 
 from pipelines.app import App
+from pipelines.corpus import linked_groups
 from pipelines.errors import Code, Conflict
 from schemas.search import Passage
 from sql import tables
@@ -101,6 +102,10 @@ class SqlLibrary:
                 for row in tx.execute(self._query(wanted[start : start + 500])).mappings():
                     values = {key: value for key, value in row.items() if value is not None}
                     found[row["id"]] = Passage(**{**values, "release": self.release, "section": tuple(row["section"])})
+            groups = linked_groups(tx, [one.chunk for one in found.values()])
+        for id_, one in found.items():
+            if one.chunk in groups:
+                found[id_] = one.model_copy(update={"duplicate_group": groups[one.chunk]})
         return found
 
     def _query(self, ids: Sequence[str]) -> Any:
@@ -122,7 +127,6 @@ class SqlLibrary:
                 c.c.html,
                 c.c.parent,
                 c.c.quality,
-                c.c.duplicate_group,
                 shown.c.version,
                 v.c.title,
                 v.c.uri,

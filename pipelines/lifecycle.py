@@ -13,10 +13,11 @@ from sql import tables
 VERSION_MOVES = {
     "discovered": {"in_progress", "quarantined"},
     "in_progress": {"staged", "quarantined", "discovered"},
-    "staged": {"published", "quarantined", "superseded", "in_progress"},
+    # What is staged says for ever what it says: to be processed anew is to become another edition (`editions.py`).
+    "staged": {"published", "quarantined", "superseded"},
     "published": {"superseded", "removed", "quarantined"},
-    "superseded": {"published", "quarantined", "in_progress"},
-    "removed": {"published", "quarantined", "in_progress"},
+    "superseded": {"published", "quarantined"},
+    "removed": {"published", "quarantined"},
     "quarantined": {"discovered", "staged", "published", "superseded", "removed"},
 }
 RELEASE_MOVES = {

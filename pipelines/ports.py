@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any, Protocol, TypeVar
 
+from pipelines.errors import Code
 from schemas.base import Record
 from schemas.chunk import MaskedChunk
 from schemas.index import EmbedderDescription, IndexFilter, IndexHit, IndexRow, OcrLine, RowState
@@ -19,8 +20,16 @@ Reply = TypeVar("Reply", bound=Record)
 class SourceReader(Protocol):
     """Lists and opens the files of one source."""
 
-    def files(self, known: Mapping[str, str] | None = None) -> Iterator[SourceFile]:
-        """All files, in no particular order, without opening any. `known` (uri to token) may be used to skip work.
+    @property
+    def problems(self) -> Sequence[tuple[str, Code, str]]:
+        """(uri, code, reason) of what the last listing could not take; complete once it has been iterated to its end.
+
+        The uri of a folder ends in `/` and stands for everything below it.
+        """
+        ...
+
+    def files(self) -> Iterator[SourceFile]:
+        """All files, in no particular order, without opening any.
 
         Raises Misconfigured(SCAN_SOURCE_GONE | SCAN_SOURCE_DENIED) when the source as a whole cannot be listed.
         """

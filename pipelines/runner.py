@@ -1,20 +1,23 @@
 """Takes a batch of versions through a layer; the only catch-all: a failure is that one document's rejection."""
 
+import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import structlog
-from sqlalchemy import select, update
+from sqlalchemy import update
 
 from pipelines import lifecycle
 from pipelines.app import App
 from pipelines.derived import working_on
 from pipelines.errors import Code, Conflict, Misconfigured, Rejected, SluiceError, Systemic, Transient
-from pipelines.layers import LAYERS, Layer, Work
+from pipelines.layers import LAYERS, Layer, planned, state_of
+from pipelines.names import Names
+from pipelines.settle import settle
+from pipelines.work import Work, works
 from schemas.facts import Rejection
-from schemas.source import Source
 from sql import tables
 
 log = structlog.get_logger()
@@ -27,18 +30,18 @@ class Tally:
     parsed: int = 0
     ocr_pages: int = 0
     llm_calls: int = 0
+    staged: int = 0
     rejections: list[Rejection] = field(default_factory=list)
 
 
 def run_layers(app: App, versions: Sequence[str], tally: Tally, layers: Sequence[Layer] = LAYERS) -> list[str]:
-    """Layer by layer over the batch; returns the versions that passed them all, now `staged`."""
+    """Layer by layer over the batch; returns the versions that passed. After the last layer they are settled."""
     alive = list(versions)
     for layer in layers:
         alive = run_layer(app, layer, alive, tally)
     if layers and layers[-1] is LAYERS[-1]:
         for version in alive:
-            with app.database.write() as tx:
-                lifecycle.move_version(tx, version, "in_progress", "staged", app.actor, "passed all layers")
+            tally.staged += settle(app, version)
             app.checkpoint("staged")
     return alive
 
@@ -47,7 +50,7 @@ def run_layer(app: App, layer: Layer, versions: Sequence[str], tally: Tally) -> 
     """The versions that passed. Raises Systemic when nearly all failed alike, Misconfigured and Transient unchanged."""
     passed: list[str] = []
     failed: list[tuple[Work, SluiceError]] = []
-    for work in _load(app, versions):
+    for work in works(app, versions):
         try:
             _one(app, layer, work, tally)
             passed.append(work.version)
@@ -70,62 +73,54 @@ def run_layer(app: App, layer: Layer, versions: Sequence[str], tally: Tally) -> 
     return passed
 
 
-def _load(app: App, versions: Sequence[str]) -> list[Work]:
-    v, d, s = tables.version, tables.document, tables.source
-    query = (
-        select(v.c.id, v.c.document, v.c.uri, v.c.sha256, v.c.artifacts, s.c.config)
-        .join(d, d.c.id == v.c.document)
-        .join(s, (s.c.kb == d.c.kb) & (s.c.name == d.c.source))
-    )
-    with app.database.read() as tx:
-        rows = {row.id: row for row in tx.execute(query.where(v.c.id.in_(list(versions))))}
-    return [
-        Work(
-            version=row.id,
-            document=row.document,
-            uri=row.uri,
-            sha256=row.sha256,
-            source=Source.model_validate(row.config),
-            artifacts=dict(row.artifacts),
-        )
-        for row in (rows[one] for one in versions if one in rows)
-    ]
-
-
 def _one(app: App, layer: Layer, work: Work, tally: Tally) -> None:
+    started = time.perf_counter()
     with working_on(work.version):
-        outcome = layer.run(app, work)
+        key = layer.key(app, work)
+        outcome = layer.run(app, work, key)
     app.checkpoint(f"{layer.name}.made")
     tally.parsed += outcome.parsed
     tally.ocr_pages += outcome.ocr_pages
     tally.llm_calls += outcome.llm_calls
-    artifacts = {**work.artifacts, layer.name: outcome.key}
+    values = {"artifacts": {**work.artifacts, layer.name: key}, "layer": layer.name}
+    if layer is LAYERS[-1]:
+        values["fingerprint"] = _fingerprint(app, work)
     with app.database.write() as tx:
         if outcome.write:
             outcome.write(tx)
         where = (tables.version.c.id == work.version) & (tables.version.c.state == "in_progress")
-        moved = tx.execute(update(tables.version).where(where).values(artifacts=artifacts, layer=layer.name))
+        moved = tx.execute(update(tables.version).where(where).values(**values))
         if moved.rowcount != 1:
             raise Conflict(Code.STATE_LOST_RACE, f"version {work.version} is no longer in progress")
     app.checkpoint(f"{layer.name}.stored")
-    log.info("layer done", layer=layer.name, version=work.version, document=work.document)
+    seconds = round(time.perf_counter() - started, 3)
+    log.info("layer done", layer=layer.name, version=work.version, document=work.document, seconds=seconds)
+
+
+def _fingerprint(app: App, work: Work) -> str:
+    """Of code and settings, not of a forced run: such a run is no reason to run once more."""
+    return state_of(planned(app, replace(work, token="")))
 
 
 def reject(app: App, work: Work, layer: str, error: SluiceError, tally: Tally) -> None:
     """Quarantine one version with its reason."""
     verdict = Rejection(subject=work.version, layer=layer, code=error.code.value, reason=error.reason)
     tally.rejections.append(verdict)
+    shown = Names(app, work.source).shown(work.uri)
+    row = {
+        **verdict.model_dump(),
+        "kb": app.kb,
+        "document": work.document,
+        "source": work.source.name,
+        "uri": shown[:2048],
+        "at": app.clock(),
+        "standing": True,
+    }
+    tried = {"fingerprint": _fingerprint(app, work), "uri": shown[:2048]}
     with app.database.write() as tx:
-        row = {
-            **verdict.model_dump(),
-            "kb": app.kb,
-            "document": work.document,
-            "source": work.source.name,
-            "uri": work.uri,
-            "at": app.clock(),
-            "standing": True,
-        }
         tx.execute(tables.rejection.insert().values(**row))
+        tx.execute(update(tables.version).where(tables.version.c.id == work.version).values(**tried))
+        tx.execute(update(tables.document).where(tables.document.c.id == work.document).values(uri=shown[:2048]))
         reason = f"{error.code.value}: {error.reason}"
         lifecycle.move_version(tx, work.version, "in_progress", "quarantined", app.actor, reason, layer=layer)
     log.warning("rejected", layer=layer, version=work.version, code=error.code.value)

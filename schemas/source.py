@@ -1,6 +1,6 @@
 """Sources: where documents come from, who owns them, who may read them, who approves them."""
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import Field, JsonValue, field_validator, model_validator
 
@@ -24,6 +24,9 @@ Risk = Literal[
     "big_deletion",
     "parse_warning",
     "removed",
+    "held",
+    "edited",
+    "edit_lost",
 ]
 
 
@@ -99,8 +102,8 @@ class SourcesFile(Record):
         return self
 
 
-class SourceFile(Record):
-    """One file as a reader lists it, before it is opened."""
+class SourceFile(NamedTuple):
+    """One file as a reader lists it, before it is opened. A plain tuple: a source lists hundreds of thousands."""
 
     uri: str
     """Path inside the source with `/`, stable over runs; undecodable bytes as surrogate escapes are percent-encoded."""

@@ -71,7 +71,11 @@ document = _table(
     Column("id", String(32), primary_key=True),
     Column("kb", String(64), nullable=False),
     Column("source", String(64), nullable=False),
+    # File names may hold personal data: what is shown is masked, what is compared is a keyed hash, and the name itself
+    # is sealed with the installation's key.
     Column("uri", String(2048), nullable=False),
+    Column("name_key", String(32), nullable=False),
+    Column("name_sealed", Text, nullable=False),
     Column("token", String(128), nullable=False),
     Column("sha256", String(64), nullable=False),
     Column("size", Big, nullable=False, default=0),
@@ -96,6 +100,8 @@ version = _table(
     Column("layer", String(16)),
     Column("artifacts", JSON, nullable=False),
     Column("facts", JSON, nullable=False),
+    Column("fingerprint", String(64), nullable=False, default=""),
+    Column("rerun", JSON),
     Column("ingested_by", String(128), nullable=False),
     Column("run", String(64), nullable=False),
     Column("created", Double, nullable=False),
@@ -145,7 +151,6 @@ chunk = _table(
     Column("html", LongText),
     Column("parent", LongText),
     Column("quality", Double, nullable=False, default=1.0),
-    Column("duplicate_group", String(32)),
     Index("chunk_document", "document", "died"),
     Index("chunk_born", "kb", "born"),
     Index("chunk_died", "kb", "died"),
@@ -284,8 +289,9 @@ conflict = _table(
 overlay = _table(
     "overlay",
     Column("chunk", String(32), primary_key=True),
+    Column("kind", String(8), primary_key=True),
     Column("kb", String(64), nullable=False),
-    Column("kind", String(8), nullable=False),
+    Column("document", String(32), nullable=False, index=True),
     Column("text", LongText),
     Column("actor", String(128), nullable=False),
     Column("reason", Text, nullable=False),
@@ -415,6 +421,27 @@ llm_cache = _table(
     Column("key", String(64), primary_key=True),
     Column("reply", LongText, nullable=False),
     Column("at", Double, nullable=False),
+)
+lease = _table(
+    "lease",
+    Column("kb", String(64), primary_key=True),
+    Column("name", String(32), primary_key=True),
+    Column("holder", String(128), nullable=False),
+    Column("actor", String(128), nullable=False),
+    Column("since", Double, nullable=False),
+    Column("until", Double, nullable=False),
+    Column("process", Boolean, nullable=False),
+)
+run = _table(
+    "run",
+    Column("id", String(64), primary_key=True),
+    Column("kb", String(64), nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("actor", String(128), nullable=False),
+    Column("started", Double, nullable=False),
+    Column("ended", Double),
+    Column("report", JSON, nullable=False),
+    Index("run_started", "kb", "started"),
 )
 vector = _table(
     "vector",

@@ -4,7 +4,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
@@ -20,8 +20,6 @@ Link = tuple[str, str, tuple[str, ...]]
 _PLAIN = stat.S_IFREG | stat.S_IROTH
 """Mode bits of a regular file that everybody may read: no need to ask the system again."""
 _KIND_AND_READ = 0o170000 | stat.S_IROTH
-_FIELDS = set(SourceFile.model_fields)
-_set = object.__setattr__
 
 
 class FolderReader:
@@ -42,7 +40,7 @@ class FolderReader:
         """What the last listing could not take; complete once it has been iterated to its end."""
         return tuple(self._problems)
 
-    def files(self, known: Mapping[str, str] | None = None) -> Iterator[SourceFile]:
+    def files(self) -> Iterator[SourceFile]:
         """All files, in no particular order. Raises Misconfigured when the source as a whole cannot be listed."""
         self._problems = []
         root = self._check_root()
@@ -153,7 +151,7 @@ class FolderReader:
             return None
         if not entry.name.isascii() and _undecodable(entry.name):
             self._problems.append((uri, Code.SCAN_BAD_NAME, "the name is not valid UTF-8; it is kept percent-encoded"))
-        return _record(uri, found)
+        return SourceFile(uri, f"{found.st_mtime_ns}-{found.st_size}-{found.st_ino}", found.st_size, found.st_mtime)
 
 
 def _refused(path: str, mode: int) -> str:
@@ -161,23 +159,6 @@ def _refused(path: str, mode: int) -> str:
     if not stat.S_ISREG(mode):
         return "not a regular file"
     return "" if os.access(path, os.R_OK) else "may not be read"
-
-
-def _record(uri: str, found: os.stat_result) -> SourceFile:
-    """A SourceFile without its validation: the types are certain here, and 100,000 files cost half a second less."""
-    record = SourceFile.__new__(SourceFile)
-    size = found.st_size
-    values = {
-        "uri": uri,
-        "token": f"{found.st_mtime_ns}-{size}-{found.st_ino}",
-        "size": size,
-        "modified": found.st_mtime,
-    }
-    _set(record, "__dict__", values)
-    _set(record, "__pydantic_fields_set__", _FIELDS)
-    _set(record, "__pydantic_extra__", None)
-    _set(record, "__pydantic_private__", None)
-    return record
 
 
 def glob_pattern(glob: str) -> re.Pattern[str]:

@@ -23,6 +23,8 @@ class Links:
     """What a batch adds; and for each chunk that lost a first place, the only partners that it keeps."""
 
     found: tuple[DuplicateLink, ...]
+    distinct: tuple[tuple[str, str], ...] = ()
+    """Pairs that were looked at and do not belong together."""
     kept: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
@@ -34,9 +36,10 @@ def link(chunks: Sequence[Chunk], corpus: DuplicateCorpus, settings: DedupSettin
     pairs = sorted({(min(id, other), max(id, other)) for id, others in near.items() for other in others})
     known = corpus.texts(sorted({id for pair in pairs for id in pair} - texts.keys()))
     texts |= {id: Text(text) for id, text in known.items()}
-    found = (_verdict(a, b, texts, settings) for a, b in pairs if a in texts and b in texts)
+    looked = [_verdict(a, b, texts, settings) for a, b in pairs if a in texts and b in texts]
     return Links(
-        found=tuple(one for one in found if one.outcome != "distinct"),
+        found=tuple(one for one in looked if one.outcome != "distinct"),
+        distinct=tuple((one.a, one.b) for one in looked if one.outcome == "distinct"),
         kept={id: frozenset(others) for id, others in kept.items()},
     )
 

@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from pipelines.errors import Code, Rejected
@@ -231,6 +232,14 @@ def mask_version(
         settings=settings,
         key=key,
     )[0]
+
+
+def mask_path(uri: str, policy: Mapping[str, MaskOperator], settings: MaskSettings, key: bytes) -> str:
+    """A file name as people may see it before its document has been read; only its ending where it cannot be masked."""
+    try:
+        return Masker(policy, settings, key).path(uri)
+    except Rejected:
+        return f"<NAME>{PurePosixPath(uri).suffix}"
 
 
 def mask_query(text: str, settings: MaskSettings, key: bytes) -> str:

@@ -129,13 +129,10 @@ def _bury(
 ) -> None:
     """Tombstones: by document, by its place, by version, and by content that no other document has."""
     d, v = tables.document, tables.version
-    from pipelines.ids import document_id
-
     rows = [("document", one) for one in documents] + [("version", one) for one in versions]
     rows += [("source", subject)] if kind == "source" else []
     for part in parts(documents):
-        places = tx.execute(select(d.c.source, d.c.uri).where(d.c.id.in_(part)))
-        rows += [("place", document_id(app.kb, source, uri)) for source, uri in places]
+        rows += [("place", key) for key in tx.execute(select(d.c.name_key).where(d.c.id.in_(part))).scalars()]
     own = set(versions)
     shas = select_in(tx, select(v.c.sha256), v.c.id, own)
     for part in parts(sorted(shas)):

@@ -205,7 +205,6 @@ def _row(kb: str, number: int, one: Wanted, content: MaskedChunk, facts: Any) ->
         "html": content.html,
         "parent": content.parent,
         "quality": one.quality,
-        "duplicate_group": None,
     }
 
 

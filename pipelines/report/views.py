@@ -9,6 +9,7 @@ from pipelines.errors import Code, Conflict
 from pipelines.library import check_readable
 from pipelines.publish.publish import live_release
 from pipelines.publish.rows import visible_versions
+from pipelines.review.edit import overlays
 from schemas.index import FOREVER
 from sql import tables
 
@@ -129,6 +130,8 @@ def diff(tx: Connection, kb: str, left: int, right: int, document: str | None = 
 def _chunks(tx: Connection, kb: str, number: int, document: str | None) -> dict[tuple[str, str], dict[str, Any]]:
     c = tables.chunk
     query = select(c.c.chunk, c.c.content_hash, c.c.document, c.c.section, c.c.text)
+    o = tables.overlay
+    edited = {tuple(row) for row in tx.execute(select(o.c.chunk, o.c.text).where(o.c.kb == kb, o.c.kind == "edit"))}
     query = query.where(c.c.kb == kb, c.c.born <= number, c.c.died > number)
     if document:
         query = query.where(c.c.document == document)
@@ -138,6 +141,7 @@ def _chunks(tx: Connection, kb: str, number: int, document: str | None) -> dict[
             "document": row.document,
             "section": row.section,
             "text": row.text,
+            "edited": (row.chunk, row.text) in edited,
         }
         for row in tx.execute(query.order_by(c.c.id))
     }
@@ -168,5 +172,6 @@ def show(tx: Connection, kb: str, subject: str) -> dict[str, Any]:
             | {"died": None if one["died"] == FOREVER else one["died"]}
             for one in chunks
         ],
+        "overlays": overlays(tx, kb, home),
         "rejections": [{key: one[key] for key in ("layer", "code", "reason", "at", "standing")} for one in rejections],
     }

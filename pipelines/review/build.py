@@ -1,7 +1,7 @@
 """Turn what is staged and what is gone into one release in review. At most one release of a kb is open at a time:
 a new sync folds an undecided one into its successor, with the decisions that were already taken."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,8 @@ from pipelines.layers import load
 from pipelines.publish import vectors
 from pipelines.publish.rows import visible_versions
 from pipelines.review.delta import ChunkDelta, chunk_delta
-from pipelines.review.risk import risks
+from pipelines.review.keep import kept
+from pipelines.review.risk import big_deletions, risks
 from schemas.chunk import Masked
 from sql import tables
 
@@ -42,6 +43,7 @@ class Built:
 
 def build(app: App, kind: str = "sync") -> Built:
     """Idempotent: with nothing new, the open release (if any) is returned as it is."""
+    _overtake(app)
     with app.database.read() as tx:
         items = _items(tx, app)
         standing = _open(tx, app.kb)
@@ -49,6 +51,8 @@ def build(app: App, kind: str = "sync") -> Built:
         standing = standing if standing and standing > _newest_published(tx, app.kb) else None
         before = _stored(tx, app.kb, standing) if standing else set()
     if not items:
+        if standing:
+            _withdraw(app, standing)
         return Built(number=None, chunks=ChunkDelta(), embedded=0)
     delta = chunk_delta(app, [(one.version, one.previous) for one in items])
     embedded = vectors.ensure(app, _masked(app, items))
@@ -58,35 +62,72 @@ def build(app: App, kind: str = "sync") -> Built:
     found = conflicts.detect(app, {one.document: one.version for one in items})
     with app.database.write() as tx:
         conflicts.store(tx, app, found)
-        number = _create(tx, app, kind, items, standing, delta)
+        number = _create(tx, app, kind, items, delta)
     app.checkpoint("build.in_review")
     return Built(number=number, chunks=delta, embedded=embedded)
 
 
+def _overtake(app: App) -> None:
+    """A staged version that is not the newest word on its document any more is not asked about."""
+    with app.database.write() as tx:
+        newest = _newest_staged(tx, app.kb)
+        v = tables.version
+        staged = select(v.c.id, v.c.document).where(v.c.kb == app.kb, v.c.state == "staged")
+        for version, document in tx.execute(staged.order_by(v.c.document, v.c.number)).all():
+            if newest.get(document) != version:
+                lifecycle.move_version(tx, version, "staged", "superseded", app.actor, "overtaken before its review")
+
+
+def _newest_staged(tx: Connection, kb: str) -> dict[str, str]:
+    """Newest staged version by document, where it is of the content that the source has or that readers see."""
+    v, d = tables.version, tables.document
+    live = visible_versions(tx, kb)
+    query = select(v.c.id, v.c.document, v.c.sha256, d.c.sha256.label("now"), d.c.present).join(
+        d, d.c.id == v.c.document
+    )
+    rows = tx.execute(query.where(v.c.kb == kb, v.c.state == "staged").order_by(v.c.number)).all()
+    rows = sorted(rows, key=lambda row: bool(row.sha256 == row.now))  # what the source has now comes last, and wins
+    shown = _contents(tx, [live[row.document] for row in rows if row.document in live])
+    return {
+        row.document: row.id
+        for row in rows
+        if row.present and row.sha256 in (row.now, shown.get(live.get(row.document, "")))
+    }
+
+
+def _contents(tx: Connection, versions: Sequence[str]) -> dict[str, str]:
+    v = tables.version
+    found: dict[str, str] = {}
+    for start in range(0, len(versions), 500):
+        found.update(tx.execute(select(v.c.id, v.c.sha256).where(v.c.id.in_(versions[start : start + 500]))).all())
+    return found
+
+
+def _withdraw(app: App, number: int) -> None:
+    """What the open release held has come to nothing; one that takes a single document back stands for itself."""
+    r = tables.release
+    with app.database.write() as tx:
+        where = (r.c.kb == app.kb) & (r.c.number == number)
+        if tx.execute(select(r.c.kind).where(where)).scalar_one() != "rollback":
+            reason = "nothing is left of its changes"
+            lifecycle.move_release(tx, app.kb, number, OPEN_STATES, "superseded", app.actor, reason)
+
+
 def _items(tx: Connection, app: App) -> list[Item]:
     """Newest staged version of each document against what readers see, and what has vanished at its source."""
-    v, d = tables.version, tables.document
+    d = tables.document
     live = visible_versions(tx, app.kb)
-    newest: dict[str, str] = {}
-    staged = select(v.c.id, v.c.document).where(v.c.kb == app.kb, v.c.state == "staged").order_by(v.c.number)
-    for version, document in tx.execute(staged):
-        newest[document] = version
+    newest = _newest_staged(tx, app.kb)
     items = [
         Item(document, version, live.get(document), "replace" if document in live else "add")
         for document, version in sorted(newest.items())
     ]
     gone = select(d.c.id).where(d.c.kb == app.kb, d.c.present.is_(False))
-    kept = _decided_to_keep(tx, app.kb)
+    keeps = kept(tx, app.kb)
     for document in sorted(tx.execute(gone).scalars()):
-        if document in live and document not in newest and document not in kept:
+        if document in live and document not in keeps:
             items.append(Item(document, None, live[document], "remove"))
     return items
-
-
-def _decided_to_keep(tx: Connection, kb: str) -> set[str]:
-    table = tables.decision
-    query = select(table.c.subject).where(table.c.kb == kb, table.c.kind == "document", table.c.verdict == "keep")
-    return set(tx.execute(query).scalars())
 
 
 def _open(tx: Connection, kb: str) -> int | None:
@@ -116,9 +157,10 @@ def _masked(app: App, items: Sequence[Item]) -> Any:
             yield from load(app, key, Masked).chunks
 
 
-def _create(tx: Connection, app: App, kind: str, items: Sequence[Item], standing: int | None, delta: ChunkDelta) -> int:
+def _create(tx: Connection, app: App, kind: str, items: Sequence[Item], delta: ChunkDelta) -> int:
     kb = tables.knowledge_base
-    decided = _decisions(tx, app.kb, standing)
+    decided = _decisions(tx, app.kb, items)
+    mass = big_deletions(tx, app.kb, [one.document for one in items if one.version is None])
     number = tx.execute(select(kb.c.last_release).where(kb.c.name == app.kb).with_for_update()).scalar_one() + 1
     tx.execute(update(kb).where(kb.c.name == app.kb).values(last_release=number))
     for old in tx.execute(_unfinished(app.kb)).scalars().all():
@@ -147,8 +189,8 @@ def _create(tx: Connection, app: App, kind: str, items: Sequence[Item], standing
             "version": one.version,
             "previous": one.previous,
             "change": one.change,
-            "risk": list(risks(tx, app.kb, one.document, one.version, one.previous)),
-            "decision": decided.get((one.document, one.version), "pending"),
+            "risk": sorted(_risks(tx, app, one, decided.get(one.document), mass)),
+            "decision": "held" if decided.get(one.document) is True else "pending",
         }
         for one in items
     ]
@@ -162,9 +204,32 @@ def _unfinished(kb: str) -> Any:
     return select(table.c.number).where(table.c.kb == kb, table.c.state.in_(OPEN_STATES))
 
 
-def _decisions(tx: Connection, kb: str, number: int | None) -> dict[tuple[str, str | None], str]:
-    if number is None:
-        return {}
-    table = tables.release_item
-    rows = tx.execute(select(table).where(table.c.kb == kb, table.c.release == number, table.c.decision == "held"))
-    return {(row.document, row.version): row.decision for row in rows}
+def _risks(tx: Connection, app: App, one: Item, held: bool | None, mass: Collection[str]) -> set[str]:
+    found = set(risks(tx, app.kb, one.document, one.version, one.previous))
+    return found | ({"held"} if held is not None else set()) | ({"big_deletion"} if one.document in mass else set())
+
+
+def _decisions(tx: Connection, kb: str, items: Sequence[Item]) -> dict[str, bool]:
+    """Documents that a person holds: True where this very content was held, False where an earlier one was.
+
+    A hold lasts over releases and over new editions of the same content, until someone lets the document through.
+    """
+    item, v = tables.release_item, tables.version
+    query = (
+        select(item.c.document, item.c.decision, item.c.version, v.c.sha256)
+        .outerjoin(v, v.c.id == item.c.version)
+        .where(item.c.kb == kb)
+        .order_by(item.c.release)
+    )
+    last: dict[str, Any] = {}
+    documents = [one.document for one in items]
+    for start in range(0, len(documents), 500):
+        part = item.c.document.in_(documents[start : start + 500])
+        for row in tx.execute(query.where(part)):
+            last[row.document] = row
+    now = _contents(tx, [one.version for one in items if one.version])
+    return {
+        one.document: last[one.document].sha256 == (now[one.version] if one.version else None)
+        for one in items
+        if one.document in last and last[one.document].decision == "held"
+    }

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, select, update
 from pipelines import lifecycle
 from pipelines.app import App
 from pipelines.errors import Code, Conflict
+from pipelines.review.keep import note
 from schemas.source import Source
 from sql import tables
 
@@ -68,7 +69,7 @@ def reject(app: App, number: int, documents: Sequence[str], reason: str) -> None
 def _turn_down(tx: Connection, app: App, row: Any, reason: str) -> None:
     """A version goes into quarantine; a removal that nobody wants is remembered, so that the document stays."""
     if row.version is None:
-        _note(tx, app, "document", row.document, "keep", reason)
+        note(tx, app, "document", row.document, "keep", reason)
         return
     state = tx.execute(select(tables.version.c.state).where(tables.version.c.id == row.version)).scalar_one()
     if state == "staged":
@@ -104,13 +105,7 @@ def _decide(
         where &= item.c.document.in_(documents)
     for document in tx.execute(select(item.c.document).where(where, item.c.decision.in_(before))).scalars().all():
         tx.execute(update(item).where(where, item.c.document == document).values(decision=verdict))
-        _note(tx, app, "item", f"{number}:{document}", verdict, reason)
-
-
-def _note(tx: Connection, app: App, kind: str, subject: str, verdict: str, reason: str) -> None:
-    values = {"kb": app.kb, "kind": kind, "subject": subject, "verdict": verdict, "actor": app.actor}
-    tx.execute(tables.decision.insert().values(**values, reason=reason, at=app.clock()))
-    lifecycle.record(tx, app.kb, app.actor, f"{kind}.{verdict}", kind, subject, reason)
+        note(tx, app, "item", f"{number}:{document}", verdict, reason)
 
 
 def _state(tx: Connection, kb: str, number: int) -> str:

@@ -7,6 +7,7 @@ from sqlalchemy import Connection, delete, func, select, update
 
 from pipelines import lifecycle
 from pipelines.app import App
+from pipelines.editions import again
 from pipelines.errors import Code, Conflict
 from sql import tables
 
@@ -88,9 +89,9 @@ def requeue(app: App, kind: Kind, subject: str, reason: str) -> list[str]:
         check_known(tx, app.kb, kind, subject)
         query = select(v.c.id).join(d, d.c.id == v.c.document)
         where = (v.c.kb == app.kb) & (v.c.state == "quarantined") & (column[kind] == subject)
-        versions = list(tx.execute(query.where(where)).scalars())
+        versions = list(tx.execute(query.where(where).order_by(v.c.number)).scalars())
         for version in versions:
-            lifecycle.move_version(tx, version, "quarantined", "discovered", app.actor, reason)
+            again(tx, app, version, reason)
             rejected = tables.rejection.c.subject == version
             tx.execute(update(tables.rejection).where(rejected).values(standing=False))
     return versions

@@ -1,10 +1,12 @@
 """Why a person may want to look at a change: facts that the layers left behind, each a named risk."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
-from sqlalchemy import Connection, exists, or_, select
+from sqlalchemy import Connection, exists, func, or_, select
 
 from pipelines.conflict.detect import undecided
+from schemas.source import Source
 from sql import tables
 
 
@@ -30,6 +32,48 @@ def risks(tx: Connection, kb: str, document: str, version: str | None, previous:
         yield "conflict"
     facts = tx.execute(select(tables.version.c.facts).where(tables.version.c.id == version)).scalar_one()
     yield from (name for name in ("hidden_text", "injection", "parse_warning") if facts.get(name))
+    yield from _edits(tx, document, version, previous)
+
+
+def _edits(tx: Connection, document: str, version: str, previous: str | None) -> Iterator[str]:
+    """A reviewer's edit that this version carries, or that the one before carried and this one has lost, because what
+    was edited has changed at the source."""
+    table, vc = tables.overlay, tables.version_chunk
+    edits = set(tx.execute(select(table.c.chunk).where(table.c.document == document, table.c.kind == "edit")).scalars())
+    if not edits:
+        return
+
+    def carried(of: str | None) -> set[str]:
+        return set(tx.execute(select(vc.c.chunk).where(vc.c.version == of, vc.c.chunk.in_(edits))).scalars())
+
+    now = carried(version)
+    if now:
+        yield "edited"
+    if previous and carried(previous) - now:
+        yield "edit_lost"
+
+
+def big_deletions(tx: Connection, kb: str, documents: Sequence[str]) -> set[str]:
+    """Those of the removed documents whose source loses more at once than its breaker would let pass."""
+    d, s = tables.document, tables.source
+    query = select(d.c.source, func.count()).where(d.c.kb == kb)
+    sizes: dict[str, int] = {}
+    homes: dict[str, str] = {}
+    for start in range(0, len(documents), 500):
+        part = select(d.c.id, d.c.source).where(d.c.id.in_(documents[start : start + 500]))
+        homes.update(tx.execute(part).all())
+    if not homes:
+        return set()
+    sizes.update(tx.execute(query.group_by(d.c.source)).all())
+    lost = Counter(homes.values())
+    configs = dict(tx.execute(select(s.c.name, s.c.config).where(s.c.kb == kb)).all())
+    limits = {name: Source.model_validate(config).breaker for name, config in configs.items() if name in lost}
+    big = {
+        name
+        for name, gone in lost.items()
+        if gone > limits[name].documents or gone > limits[name].share * max(1, sizes[name])
+    }
+    return {document for document, name in homes.items() if name in big}
 
 
 def _first_of_its_source(tx: Connection, document: str) -> bool:

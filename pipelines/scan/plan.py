@@ -29,7 +29,7 @@ class Found:
     sha256: str
     document: str | None = None
     before: str | None = None
-    """The uri that a renamed document had."""
+    """The key of the uri that a renamed document had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Plan:
     """The token changed, the content did not."""
     renamed: tuple[Found, ...]
     removed: tuple[str, ...]
-    """Known uris that are gone, sorted."""
+    """Keys of known uris that are gone, sorted."""
     unreadable: tuple[str, ...]
     """Listed uris that could not be hashed: what is known of them stays as it is."""
     known: int
@@ -63,16 +63,23 @@ class BreakerTrip(Record):
     reason: str
 
 
+def _itself(uri: str) -> str:
+    return uri
+
+
 def plan(
     known: Mapping[str, Known],
     listed: Iterable[SourceFile],
     hash_file: Callable[[str], str],
-    held: Collection[str] = (),
+    held: Callable[[], Iterable[str]] = tuple,
+    key: Callable[[str], str] = _itself,
+    uri_of: Callable[[str], str] = _itself,
 ) -> Plan:
     """Compare by token first; only files whose token is new or changed are opened, through `hash_file`.
 
-    `hash_file` returns '' for a file that cannot be read. `held` are uris with a problem (a folder's ends in `/`):
-    what is known there is not taken as removed.
+    `known` goes by `key(uri)`, and `uri_of` gives a uri back for the few keys that have vanished. `hash_file` returns
+    '' for a file that cannot be read. `held`, asked after the listing, are uris with a problem (a folder's ends in
+    `/`): what is known there is not taken as removed.
     """
     fresh: list[Found] = []
     changed: list[Found] = []
@@ -81,8 +88,9 @@ def plan(
     present: set[str] = set()
     unchanged = 0
     for file in listed:
-        before = known.get(file.uri)
-        present.add(file.uri)
+        name = key(file.uri)
+        before = known.get(name)
+        present.add(name)
         if before is not None and before.token == file.token:
             unchanged += 1
             continue
@@ -93,9 +101,10 @@ def plan(
             fresh.append(Found(file, sha256))
         else:
             (touched if before.sha256 == sha256 else changed).append(Found(file, sha256, before.document))
-    vanished = sorted(uri for uri in known if uri not in present)
-    kept = _held(vanished, held)
-    new, renamed = _renames(fresh, {uri: known[uri] for uri in vanished if uri not in kept})
+    gone, problems = known.keys() - present, set(held())
+    vanished = {name: uri_of(name) for name in gone} if fresh or problems else {}
+    kept = _held(vanished, problems)
+    new, renamed = _renames(fresh, {name: (uri, known[name]) for name, uri in vanished.items() if name not in kept})
     left = {one.before for one in renamed} | kept
     opened = len(fresh) + len(changed) + len(touched) + len(unreadable)
     return Plan(
@@ -103,7 +112,7 @@ def plan(
         changed=tuple(changed),
         touched=tuple(touched),
         renamed=tuple(renamed),
-        removed=tuple(uri for uri in vanished if uri not in left),
+        removed=tuple(sorted(name for name in gone if name not in left)),
         unreadable=tuple(unreadable),
         known=len(known),
         seen=len(present),
@@ -114,32 +123,31 @@ def plan(
     )
 
 
-def _held(vanished: Iterable[str], held: Collection[str]) -> set[str]:
-    exact = set(held)
-    folders = tuple(uri for uri in exact if uri.endswith("/"))
-    return {uri for uri in vanished if uri in exact or (folders and uri.startswith(folders))}
+def _held(vanished: Mapping[str, str], problems: Collection[str]) -> set[str]:
+    folders = tuple(uri for uri in problems if uri.endswith("/"))
+    return {name for name, uri in vanished.items() if uri in problems or (folders and uri.startswith(folders))}
 
 
-def _renames(fresh: Iterable[Found], vanished: Mapping[str, Known]) -> tuple[list[Found], list[Found]]:
+def _renames(fresh: Iterable[Found], vanished: Mapping[str, tuple[str, Known]]) -> tuple[list[Found], list[Found]]:
     """Pair new files with vanished ones of the same content, each at most once; the same file name goes first."""
-    homes: dict[str, list[str]] = defaultdict(list)
-    for uri, gone in vanished.items():
-        homes[gone.sha256].append(uri)
+    homes: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for key, (uri, gone) in sorted(vanished.items(), key=lambda one: one[1][0]):
+        homes[gone.sha256].append((PurePosixPath(uri).name, key))
     new: list[Found] = []
     renamed: list[Found] = []
     waiting: list[Found] = []
     for one in sorted(fresh, key=lambda found: found.file.uri):
         name = PurePosixPath(one.file.uri).name
-        match = next((uri for uri in homes.get(one.sha256, ()) if PurePosixPath(uri).name == name), None)
+        match = next((home for home in homes.get(one.sha256, ()) if home[0] == name), None)
         if match is None:
             waiting.append(one)
         else:
             homes[one.sha256].remove(match)
-            renamed.append(Found(one.file, one.sha256, vanished[match].document, match))
+            renamed.append(Found(one.file, one.sha256, vanished[match[1]][1].document, match[1]))
     for one in waiting:
         if candidates := homes.get(one.sha256):
-            match = candidates.pop(0)
-            renamed.append(Found(one.file, one.sha256, vanished[match].document, match))
+            key = candidates.pop(0)[1]
+            renamed.append(Found(one.file, one.sha256, vanished[key][1].document, key))
         else:
             new.append(one)
     return new, renamed

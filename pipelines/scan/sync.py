@@ -1,16 +1,22 @@
 """The effects of a scan: list a source, compare with the registry, store what is new, note what is gone."""
 
 import tempfile
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, select, update
 
 from pipelines import ids, lifecycle
 from pipelines.app import App
-from pipelines.errors import Code, Conflict, SluiceError
+from pipelines.editions import discover
+from pipelines.errors import Code, Conflict, Rejected, SluiceError, Transient
+from pipelines.names import Names, opened, placeholder
+from pipelines.ports import SourceReader
+from pipelines.review.keep import kept, note
 from pipelines.scan.plan import BreakerTrip, Found, Known, Plan, breaker, hash_stream, plan
 from schemas.source import Source, SourceFile
 from sql import tables
@@ -24,8 +30,22 @@ class Scan:
     plan: Plan | None = None
     trip: BreakerTrip | None = None
     removed: list[str] = field(default_factory=list)
+    """Documents."""
     problems: list[tuple[str, Code, str]] = field(default_factory=list)
+    """(uri, code, reason)"""
+    shown: dict[str, str] = field(default_factory=dict)
+    """Uris of problems as people may see them."""
     error: SluiceError | None = None
+
+    def report(self) -> dict[str, Any]:
+        """Numbers and codes, without a name."""
+        made = self.plan
+        seen = {"seen": made.seen, "opened": made.opened, "hashed": made.hashed, "new": len(made.new)} if made else {}
+        if made:
+            seen |= {"changed": len(made.changed), "renamed": len(made.renamed), "removed": len(self.removed)}
+        error = {"code": self.error.code.value, "reason": self.error.reason} if self.error else None
+        trip = self.trip.model_dump() if self.trip else None
+        return {"source": self.source, **seen, "problems": len(self.problems), "trip": trip, "error": error}
 
 
 def access_set(tx: Connection, principals: tuple[str, ...]) -> int:
@@ -66,63 +86,81 @@ def scan(app: App, source: Source, run: str, *, full: bool, confirm: bool, glob:
         return result
     register(app, source)
     reader = app.reader(source)
+    names = Names(app, source)
     known = _known(app, source.name)
+    files = reader.files()
+    if glob is not None:
+        files = (one for one in files if fnmatch(one.uri, glob))
+        known = {key: one for key, one in known.items() if fnmatch(_uri(app, one.document), glob)}
+    if erased["place"]:
+        files = _without_erased(files, names, erased["place"], result)
+    read = partial(_store, app, reader, result, erased["content"])
+    listed = _forced(known) if full else known
     try:
-        listed = list(reader.files())
+        made = plan(
+            listed,
+            files,
+            read,
+            held=lambda: [uri for uri, _, _ in (*reader.problems, *result.problems)],
+            key=names.key,
+            uri_of=lambda key: _uri(app, known[key].document),
+        )
     except SluiceError as error:
+        if isinstance(error, Transient):
+            raise
         result.error = error
         if known:
-            kind = "permission_lost" if error.code is Code.SCAN_SOURCE_DENIED else "empty"
+            kind: Literal["permission_lost", "empty"] = "empty"
+            if error.code is Code.SCAN_SOURCE_DENIED:
+                kind = "permission_lost"
             result.trip = BreakerTrip(source=source.name, kind=kind, would_remove=len(known), reason=error.reason)
         return result
-    result.problems = [(one[0], one[1], one[2]) for one in getattr(reader, "problems", ())]
-    listed = _without_erased(app, source, listed, erased["place"], result)
-    if glob is not None:
-        listed = [one for one in listed if fnmatch(one.uri, glob)]
-        known = {uri: one for uri, one in known.items() if fnmatch(uri, glob)}
-
-    def keep(uri: str) -> str:
-        return _store(app, reader, uri, erased["content"], result)
-
-    made = plan(_forced(known) if full else known, listed, keep, [uri for uri, _, _ in result.problems])
+    result.problems = [*reader.problems, *result.problems]
     result.plan = made
     removed = made.removed
     tripped = breaker(made, source)
     if tripped and not confirm:
         result.trip, removed = tripped, ()
-    result.removed = list(removed)
-    _write(app, source, run, made, known, result)
+    result.removed = [known[key].document for key in removed]
+    _write(app, source, names, run, made, result, confirm=confirm)
     return result
 
 
-def _forced(known: dict[str, Known]) -> dict[str, Known]:
-    return {uri: Known(document=one.document, token="", sha256=one.sha256) for uri, one in known.items()}
+def _forced(known: Mapping[str, Known]) -> dict[str, Known]:
+    return {key: Known(document=one.document, token="", sha256=one.sha256) for key, one in known.items()}
 
 
 def _known(app: App, source: str) -> dict[str, Known]:
+    """What the registry has, by the key of the uri. Plain tuples: there may be hundreds of thousands."""
     d = tables.document
-    query = select(d.c.uri, d.c.id, d.c.token, d.c.sha256).where(
+    query = select(d.c.name_key, d.c.id, d.c.token, d.c.sha256).where(
         d.c.kb == app.kb, d.c.source == source, d.c.present.is_(True)
     )
+    make = partial(tuple.__new__, Known)
     with app.database.read() as tx:
-        return {uri: Known(document=id_, token=token, sha256=sha) for uri, id_, token, sha in tx.execute(query)}
+        rows = tx.execution_options(yield_per=10_000).execute(query)
+        return {row[0]: make(row[1:]) for part in rows.partitions() for row in part}
 
 
 def _without_erased(
-    app: App, source: Source, listed: list[SourceFile], places: set[str], result: Scan
-) -> list[SourceFile]:
-    """Files whose documents were erased are not opened. They are named by their ids: a file's name is content too."""
-    kept = []
-    for one in listed if places else ():
-        place = ids.document_id(app.kb, source.name, one.uri)
+    listed: Iterator[SourceFile], names: Names, places: Collection[str], result: Scan
+) -> Iterator[SourceFile]:
+    """Files whose documents were erased are not opened. They are named by their keys: a file's name is content too."""
+    for one in listed:
+        place = names.key(one.uri)
         if place in places:
             result.problems.append((place, Code.FORGOTTEN, "erased on request; delete it at its source"))
         else:
-            kept.append(one)
-    return kept if places else listed
+            yield one
 
 
-def _store(app: App, reader: Any, uri: str, erased: set[str], result: Scan) -> str:
+def _uri(app: App, document: str) -> str:
+    d = tables.document
+    with app.database.read() as tx:
+        return opened(app, tx.execute(select(d.c.name_sealed).where(d.c.id == document)).scalar_one())
+
+
+def _store(app: App, reader: SourceReader, result: Scan, erased: Collection[str], uri: str) -> str:
     """Stream one file into the raw zone and return its SHA-256; '' when it cannot be read or was erased."""
     try:
         with reader.open(uri) as stream, tempfile.NamedTemporaryFile(prefix="sluice-") as copy:
@@ -133,7 +171,7 @@ def _store(app: App, reader: Any, uri: str, erased: set[str], result: Scan) -> s
                 return ""
             app.artifacts.put_file(f"raw/file/{sha}", Path(copy.name))
             return sha
-    except SluiceError as error:
+    except Rejected as error:
         result.problems.append((uri, error.code, error.reason))
         return ""
     except OSError as error:
@@ -141,110 +179,83 @@ def _store(app: App, reader: Any, uri: str, erased: set[str], result: Scan) -> s
         return ""
 
 
-def _write(app: App, source: Source, run: str, made: Plan, known: dict[str, Known], result: Scan) -> None:
+def _write(app: App, source: Source, names: Names, run: str, made: Plan, result: Scan, *, confirm: bool) -> None:
     """The registry follows in one transaction for each source: killed before it, the next scan does it again."""
+    renamed = {one.file.uri: names.shown(one.file.uri) for one in made.renamed}
+    result.shown = {uri: uri if code is Code.FORGOTTEN else names.shown(uri) for uri, code, _ in result.problems}
     with app.database.write() as tx:
         key = (tables.source.c.kb == app.kb) & (tables.source.c.name == source.name)
         acl = tx.execute(select(tables.source.c.acl).where(key)).scalar_one()
         for one in made.new:
-            document = _new_document(tx, app, source, one, acl)
+            document = _document(tx, app, source, names, one, acl)
             _discover(tx, app, document, one, run)
         for one in made.changed:
-            _seen(tx, app, str(one.document), one)
+            _seen(tx, app, names, str(one.document), one)
             _discover(tx, app, str(one.document), one, run)
         for one in (*made.touched, *made.renamed):
-            _seen(tx, app, str(one.document), one)
-        for uri in result.removed:
-            where = tables.document.c.id == known[uri].document
+            _seen(tx, app, names, str(one.document), one, renamed.get(one.file.uri))
+        for document in result.removed:
+            where = tables.document.c.id == document
             tx.execute(update(tables.document).where(where).values(present=False, seen=app.clock()))
             reason = "no longer at its source"
-            lifecycle.record(tx, app.kb, app.actor, "document.gone", "document", known[uri].document, reason)
+            lifecycle.record(tx, app.kb, app.actor, "document.gone", "document", document, reason)
+        if confirm:
+            _end_keeps(tx, app, source)
         _note_problems(tx, app, source, result)
         tx.execute(update(tables.source).where(key).values(synced=app.clock()))
     app.checkpoint("scanned")
 
 
-def _new_document(tx: Connection, app: App, source: Source, one: Found, acl: int) -> str:
+def _document(tx: Connection, app: App, source: Source, names: Names, one: Found, acl: int) -> str:
     """The document at this uri: one that was gone comes back; one that was renamed away leaves room for another."""
     d = tables.document
     generation = 0
     while True:
-        document = ids.document_id(app.kb, source.name, one.file.uri, generation)
-        row = tx.execute(select(d.c.uri, d.c.present).where(d.c.id == document)).first()
-        if row is None:
+        document = ids.document_id(app.key, app.kb, source.name, one.file.uri, generation)
+        held = tx.execute(select(d.c.name_key, d.c.present).where(d.c.id == document)).first()
+        if held is None:
             break
-        if row.uri == one.file.uri and not row.present:
-            _seen(tx, app, document, one)
+        if held.name_key == names.key(one.file.uri) and not held.present:
+            _seen(tx, app, names, document, one)
             return document
         generation += 1
-    tx.execute(
-        d.insert().values(
-            id=document,
-            kb=app.kb,
-            source=source.name,
-            uri=one.file.uri,
-            token=one.file.token,
-            sha256=one.sha256,
-            size=one.file.size,
-            acl=acl,
-            present=True,
-            seen=app.clock(),
-        )
-    )
+    shown = placeholder(document, one.file.uri)
+    row = {"id": document, "kb": app.kb, "source": source.name, "acl": acl}
+    tx.execute(d.insert().values(**row, **_values(app, names, one, shown)))
     return document
 
 
-def _seen(tx: Connection, app: App, document: str, one: Found) -> None:
-    values = {
-        "uri": one.file.uri,
-        "token": one.file.token,
-        "sha256": one.sha256,
-        "size": one.file.size,
-        "present": True,
-        "seen": app.clock(),
-    }
+def _seen(tx: Connection, app: App, names: Names, document: str, one: Found, shown: str | None = None) -> None:
+    values = _values(app, names, one, shown)
     tx.execute(update(tables.document).where(tables.document.c.id == document).values(**values))
 
 
+def _values(app: App, names: Names, one: Found, shown: str | None) -> dict[str, Any]:
+    file = one.file
+    return {
+        **({"uri": shown[:2048]} if shown else {}),
+        "name_key": names.key(file.uri),
+        "name_sealed": names.sealed(file.uri),
+        "token": file.token,
+        "sha256": one.sha256,
+        "size": file.size,
+        "present": True,
+        "seen": app.clock(),
+    }
+
+
 def _discover(tx: Connection, app: App, document: str, one: Found, run: str) -> None:
-    """A version of this content: made new, or taken up again when the content has come back."""
-    v = tables.version
-    version = ids.version_id(document, one.sha256)
-    held = tx.execute(select(v.c.state).where(v.c.id == version)).scalar()
-    if held is not None:
-        if held in ("superseded", "removed"):
-            reason = "the content has come back"
-            lifecycle.move_version(tx, version, held, "in_progress", app.actor, reason)
-        return
-    newest = tx.execute(select(func.max(v.c.number)).where(v.c.document == document)).scalar() or 0
-    parent = tx.execute(select(v.c.id).where(v.c.document == document, v.c.number == newest)).scalar()
-    tx.execute(
-        v.insert().values(
-            id=version,
-            kb=app.kb,
-            document=document,
-            number=newest + 1,
-            parent=parent,
-            sha256=one.sha256,
-            uri=one.file.uri,
-            title="",
-            language="und",
-            dated=None,
-            state="discovered",
-            layer="scan",
-            artifacts={},
-            facts={},
-            ingested_by=app.actor,
-            run=run,
-            created=app.clock(),
-        )
-    )
-    lifecycle.record(tx, app.kb, app.actor, "version.discovered", "version", version, _size(one))
-
-
-def _size(one: Found) -> str:
     # Not the file's name, which may hold personal data.
-    return f"a file of {one.file.size} bytes"
+    why = f"a file of {one.file.size} bytes"
+    discover(tx, app, document, one.sha256, placeholder(document, one.file.uri), run, why)
+
+
+def _end_keeps(tx: Connection, app: App, source: Source) -> None:
+    """Who confirms deletions overrules what was decided to be kept although its file is gone."""
+    d = tables.document
+    gone = select(d.c.id).where(d.c.kb == app.kb, d.c.source == source.name, d.c.present.is_(False))
+    for document in sorted(kept(tx, app.kb) & set(tx.execute(gone).scalars())):
+        note(tx, app, "document", document, "remove", "deletions were confirmed")
 
 
 def _note_problems(tx: Connection, app: App, source: Source, result: Scan) -> None:
@@ -252,15 +263,16 @@ def _note_problems(tx: Connection, app: App, source: Source, result: Scan) -> No
     table = tables.rejection
     mine = (table.c.kb == app.kb) & (table.c.source == source.name) & (table.c.layer == "scan")
     tx.execute(update(table).where(mine).values(standing=False))
+    subjects = {uri: ids.document_id(app.key, app.kb, source.name, uri) for uri, _, _ in result.problems}
     rows = [
         {
             "kb": app.kb,
-            "subject": ids.document_id(app.kb, source.name, uri),
-            "document": ids.document_id(app.kb, source.name, uri),
+            "subject": subjects[uri],
+            "document": subjects[uri],
             "source": source.name,
-            "uri": uri,
+            "uri": result.shown[uri][:2048],
             "layer": "scan",
-            "code": str(code),
+            "code": code.value,
             "reason": reason,
             "at": app.clock(),
             "standing": True,

@@ -9,6 +9,7 @@ from sqlalchemy import select
 
 from pipelines import airflow_tasks
 from pipelines.errors import Conflict, Systemic
+from pipelines.layers import LAYERS
 from pipelines.migrate import migrate
 from pipelines.wiring import wire
 from sql import tables
@@ -30,7 +31,16 @@ def _release(app, number, state):
 
 
 def _version(app, name, state):
-    row = {"id": name, "kb": app.kb, "document": name, "number": 1, "sha256": "", "uri": name, "state": state}
+    row = {
+        "id": name,
+        "kb": app.kb,
+        "document": name,
+        "number": 1,
+        "sha256": "",
+        "uri": name,
+        "state": state,
+        "layer": "scan",
+    }
     with app.database.write() as tx:
         tx.execute(
             tables.version.insert().values(**row, artifacts={}, facts={}, ingested_by="maker", run="1", created=0.0)
@@ -58,15 +68,32 @@ def test_batches_beyond_airflows_limit_join_without_loss(batches, most):
 
 def test_a_sync_without_a_scan_is_red():
     with pytest.raises(Systemic):
-        airflow_tasks.check(None, "ann")
+        airflow_tasks.check(None, "run", "ann")
 
 
 def test_a_sync_with_a_batch_that_is_not_through_is_red(app):
     _version(app, "done", "staged")
-    assert airflow_tasks.check([["done"], []], "ann") == 1
+    assert airflow_tasks.check([["done"], []], "run", "ann") == 1
     _version(app, "stuck", "in_progress")
     with pytest.raises(Systemic, match="1 of 2"):
-        airflow_tasks.check([["done"], ["stuck"]], "ann")
+        airflow_tasks.check([["done"], ["stuck"]], "run", "ann")
+
+
+def test_a_missing_source_turns_the_sync_red_although_the_rest_was_staged(app, tmp_path, monkeypatch):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("# About visits\n\nVisitors sign the book at the reception counter.")
+    sources = "sources: [{name: here, location: docs}, {name: gone, location: nowhere}]"
+    (tmp_path / "sources.yaml").write_text(sources)
+    monkeypatch.setenv("SLUICE_SOURCES", str(tmp_path / "sources.yaml"))
+    batches = airflow_tasks.plan({}, "run", "ann")
+    for layer in LAYERS:
+        for batch in batches:
+            airflow_tasks.run_layer(layer.name, batch, "run", "ann")
+    with pytest.raises(Systemic, match=r"gone: scan\.source_gone"):
+        airflow_tasks.check(batches, "run", "ann")
+    with app.database.read() as tx:
+        assert tx.execute(select(tables.version.c.state)).scalars().all() == ["staged"]
+        assert tx.execute(select(tables.lease)).all() == []
 
 
 @pytest.mark.parametrize(("option", "state"), [("Approve", "approved"), ("Decline", "declined"), ("Hold", "in_review")])
