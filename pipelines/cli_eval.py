@@ -1,5 +1,6 @@
 """`sluice eval`: how well a release answers a set of questions, alone or against another."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -28,3 +29,82 @@ def evaluate(
     emit(report, json_)
     if gate and report["gate"]["verdict"] == "block":
         raise typer.Exit(1)
+
+
+questions = typer.Typer(no_args_is_help=True, help="Questions that wait for a label, and the set that labels make.")
+app.add_typer(questions, name="questions")
+Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
+Actor = Annotated[str, typer.Option("--actor", help="Who acts; default: the login name.")]
+
+
+@questions.command("list")
+def questions_list(
+    state: Annotated[str, typer.Option("--state", help="open, labelled or dismissed.")] = "open", json_: Json = False
+) -> None:
+    """What found nothing, little, or was said to be wrong; asked most often first."""
+    from pipelines.query_log import queue
+    from pipelines.wiring import wire
+
+    wired = wire()
+    with wired.database.read() as tx:
+        found = queue(tx, wired.kb, state)
+    emit({"schema": "sluice.questions/1", "questions": found}, json_)
+
+
+@questions.command("label")
+def questions_label(
+    id_: Annotated[str, typer.Argument(metavar="ID")],
+    document: Annotated[list[str] | None, typer.Option("--document", help="Uri or title that answers it.")] = None,
+    section: Annotated[list[str] | None, typer.Option("--section", help="Heading that answers it.")] = None,
+    span: Annotated[list[str] | None, typer.Option("--span", help="Exact words that answer it.")] = None,
+    unanswerable: Annotated[bool, typer.Option("--unanswerable", help="Nothing should answer it.")] = False,
+    pinned: Annotated[bool, typer.Option("--pinned", help="Must stay findable.")] = False,
+    actor: Actor = "",
+    json_: Json = False,
+) -> None:
+    """Say what answers a question; it then belongs to the set `labelled`."""
+    from pipelines.query_log import label
+    from pipelines.wiring import wire
+
+    given = {"documents": document or (), "sections": section or (), "spans": span or ()}
+    made = label(wire(actor=actor), id_, **given, unanswerable=unanswerable, pinned=pinned)
+    emit({"schema": "sluice.question/1", **made.model_dump(mode="json", by_alias=True)}, json_)
+
+
+@questions.command("dismiss")
+def questions_dismiss(
+    id_: Annotated[str, typer.Argument(metavar="ID")], actor: Actor = "", json_: Json = False
+) -> None:
+    """Not worth a label."""
+    from pipelines.query_log import dismiss
+    from pipelines.wiring import wire
+
+    dismiss(wire(actor=actor), id_)
+    emit({"schema": "sluice.question/1", "id": id_, "state": "dismissed"}, json_)
+
+
+@questions.command("export")
+def questions_export(path: Path, json_: Json = False) -> None:
+    """Write the labelled questions as JSON lines."""
+    from pipelines.query_log import labelled
+    from pipelines.wiring import wire
+
+    wired = wire()
+    with wired.database.read() as tx:
+        found = labelled(tx, wired.kb)
+    lines = [one.model_dump_json(by_alias=True, exclude_defaults=True) + "\n" for one in found]
+    path.write_text("".join(lines), encoding="utf-8")
+    emit({"schema": "sluice.questions_export/1", "file": str(path), "questions": len(lines)}, json_)
+
+
+@questions.command("generate")
+def questions_generate(
+    release: Annotated[int, typer.Option("--release", help="Of what this release shows for the first time.")],
+    most: Annotated[int, typer.Option("--most", min=1)] = 20,
+    json_: Json = False,
+) -> None:
+    """Ask the language model for questions on new passages; each waits in the queue, marked as generated."""
+    from pipelines.evaluate.generate import generate
+    from pipelines.wiring import wire
+
+    emit({"schema": "sluice.questions_generate/1", "questions": generate(wire(), release, most)}, json_)

@@ -115,6 +115,8 @@ class Code(StrEnum):
     STORE_DOWN = "store.down", "The artifact store does not answer."
     AIRFLOW_DOWN = "airflow.down", "Airflow does not run or does not answer."
     AIRFLOW_REFUSED = "airflow.refused", "Airflow refused the request."
+    UNAUTHORISED = "http.unauthorised", "A caller names a reader without the token that makes it trusted."
+    BAD_REQUEST = "http.bad_request", "The body of a request is not what the endpoint takes."
     INTERNAL = "internal.error", "A defect of Sluice itself."
 
 

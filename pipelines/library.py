@@ -4,16 +4,16 @@ Rows are immutable intervals, so the release number that was read first stays ex
 the deny list are read again at hydration, so that the answer is never more open than now.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, exists, select
+from sqlalchemy import Connection, exists, func, select
 
 from pipelines.app import App
 from pipelines.corpus import linked_groups
 from pipelines.errors import Code, Conflict
-from schemas.search import Passage
+from schemas.search import Contradiction, Passage
 from sql import tables
 
 DENY_PUSHED_DOWN = 200
@@ -89,9 +89,26 @@ class SqlLibrary:
         with self._app.database.read() as tx:
             return dict(tx.execute(query.where(visible)).all()) if chunks else {}
 
-    def overruled(self, chunks: Sequence[str]) -> frozenset[str]:
-        """Nobody has decided a conflict yet."""
-        return frozenset()
+    def contradictions(self, chunks: Sequence[str]) -> dict[str, tuple[Contradiction, ...]]:
+        """What people decided about conflicts of these chunks with others that this reader may see."""
+        from pipelines.conflict.decide import rulings
+
+        found: dict[str, tuple[Contradiction, ...]] = {}
+        with self._app.database.read() as tx:
+            for one in rulings(tx, self._app.kb, self.release, chunks, self.acl):
+                told = Contradiction(other=one.other, conflict=one.conflict, action=one.action, note=one.note)
+                found[one.chunk] = (*found.get(one.chunk, ()), told)
+        return found
+
+    def state(self) -> Hashable:
+        """Every act of governance appends to the audit; rights that a source's new access list gives or takes show in
+        how many documents each access set has."""
+        d, audit = tables.document, tables.audit
+        rights = select(d.c.acl, func.count()).where(d.c.kb == self._app.kb).group_by(d.c.acl).order_by(d.c.acl)
+        with self._app.database.read() as tx:
+            acts = tx.execute(select(func.max(audit.c.sequence))).scalar()
+            spread = tuple(tuple(row) for row in tx.execute(rights))
+        return (self._app.kb, self.release, self.collection, self.acl, acts, spread)
 
     def hydrate(self, ids: Sequence[str]) -> dict[str, Passage]:
         """Passages by row id, of those that this reader may see at this release."""

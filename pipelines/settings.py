@@ -90,6 +90,13 @@ class VacuumSettings(Record):
     """Logged questions older than this are deleted."""
 
 
+class ServeSettings(Record):
+    """`sluice serve`."""
+
+    token: SecretStr = SecretStr("")
+    """What a front end sends so that its identity headers count; empty: every caller is anonymous."""
+
+
 class RunnerSettings(Record):
     """How a batch is worked off."""
 
@@ -137,6 +144,7 @@ class Settings(BaseSettings):
     llm: LlmSettings = LlmSettings()
     index: IndexSettings = IndexSettings()
     runner: RunnerSettings = RunnerSettings()
+    serve: ServeSettings = ServeSettings()
     pages: PagesSettings = PagesSettings()
     vacuum: VacuumSettings = VacuumSettings()
 

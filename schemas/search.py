@@ -1,5 +1,7 @@
 """What a search gives back, with the trace that explains it."""
 
+from typing import Literal
+
 from schemas.base import Record
 
 
@@ -42,11 +44,22 @@ class Query(Record):
     """Asked of these sources alone; empty: of all."""
 
 
+class Contradiction(Record):
+    """Another chunk says otherwise. `drop`: people decided for the other one, and the reader may see it."""
+
+    other: str
+    conflict: str
+    action: Literal["drop", "note"]
+    note: str = ""
+    """Which one holds for whom, where a person said so."""
+
+
 class Hit(Record):
     """One passage of the answer list, best first."""
 
     passage: Passage
     score: float
+    contradicts: tuple[Contradiction, ...] = ()
     dense: float | None = None
     """Cosine; None where the route did not find it."""
     lexical: float | None = None
@@ -72,6 +85,8 @@ class SearchTrace(Record):
     """What the cross-encoder said, best first; empty without one."""
     seconds: dict[str, float]
     """Per step, wall time."""
+    cached: bool = False
+    """Remembered from an equal search at the same state; texts were read anew."""
 
 
 class SearchResult(Record):
@@ -100,3 +115,5 @@ class Answer(Record):
     """Of the best passage; see `pipelines/retrieve/evidence.py`."""
     prompt: str = ""
     """What a language model was given; empty without one."""
+    tokens: int = 0
+    """Of prompt and answer, estimated at two characters each."""

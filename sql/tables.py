@@ -330,6 +330,9 @@ query_log = _table(
     Column("query", Text, nullable=False),
     Column("release", Integer, nullable=False),
     Column("found", Boolean, nullable=False),
+    Column("kind", String(8), nullable=False, default="search"),
+    Column("evidence", Double),
+    Column("steps", JSON),
     Index("query_log_at", "kb", "at"),
 )
 query_hit = _table(
@@ -341,6 +344,30 @@ query_hit = _table(
     Column("cited", Boolean, nullable=False, default=False),
     Index("query_hit_chunk", "chunk"),
     Index("query_hit_document", "document"),
+)
+feedback = _table(
+    "feedback",
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("kb", String(64), nullable=False),
+    Column("query", String(32), nullable=False, index=True),
+    Column("verdict", String(8), nullable=False),
+    Column("comment", Text, nullable=False),
+    Column("user", String(128), nullable=False),
+    Column("at", Double, nullable=False),
+)
+question = _table(
+    "question",
+    Column("id", String(32), primary_key=True),
+    Column("kb", String(64), nullable=False),
+    Column("question", Text, nullable=False),
+    Column("reason", String(16), nullable=False),
+    Column("times", Integer, nullable=False, default=1),
+    Column("query", String(32), nullable=False, default=""),
+    Column("state", String(16), nullable=False, default="open"),
+    Column("label", JSON),
+    Column("actor", String(128), nullable=False, default=""),
+    Column("at", Double, nullable=False),
+    Index("question_state", "kb", "state", "at"),
 )
 eval_run = _table(
     "eval_run",

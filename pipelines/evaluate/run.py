@@ -10,6 +10,7 @@ from pipelines.errors import Code, Misconfigured
 from pipelines.evaluate.library import EvaluationLibrary
 from pipelines.evaluate.metrics import read_set, score
 from pipelines.library import Reader
+from pipelines.query_log import labelled
 from pipelines.retrieve.settings import RetrieveSettings
 from schemas.evaluation import EvaluationQuestion, QuestionScore
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 TOP = 10
 LABELLED = "labelled"
+"""The set of what people labelled from the query log."""
 
 Libraries = Callable[[Reader | None], EvaluationLibrary]
 
@@ -26,9 +28,16 @@ def questions_of(app: "App", names: Sequence[str]) -> tuple[EvaluationQuestion, 
     """The questions of these sets, in order, each wording once. A name is a file, seen from sources.yaml."""
     found: dict[tuple[str, str], EvaluationQuestion] = {}
     for name in names:
-        for one in read_set(_path(app, name)):
+        for one in _read(app, name):
             found.setdefault((one.question, one.as_), one)
     return tuple(found.values())
+
+
+def _read(app: "App", name: str) -> tuple[EvaluationQuestion, ...]:
+    if name != LABELLED:
+        return read_set(_path(app, name))
+    with app.database.read() as tx:
+        return labelled(tx, app.kb)
 
 
 def _path(app: "App", name: str) -> Path:

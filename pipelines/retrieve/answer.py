@@ -135,9 +135,10 @@ def _written(question: str, hits: Sequence[Hit], llm: LanguageModel, best: float
     kept = [one for one in _cited_sentences(draft.text) if _grounded(one, hits)]
     if not kept:
         return Answer(found=False, reason="the model's answer rests on no source", evidence=best, prompt=asked)
+    tokens = (len(asked) + len(draft.text)) // 2
     used = sorted({int(number) for one in kept for number in MARK.findall(one)})
     citations = tuple(Citation(number=n, passage=hits[n - 1].passage, quote=_quote(kept, n, hits[n - 1])) for n in used)
-    return Answer(found=True, text=" ".join(kept), citations=citations, evidence=best, prompt=asked)
+    return Answer(found=True, text=" ".join(kept), citations=citations, evidence=best, prompt=asked, tokens=tokens)
 
 
 def _inert(text: str) -> str:

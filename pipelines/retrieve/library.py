@@ -1,9 +1,9 @@
 """What retrieval needs from SQL: one release, for one reader."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Protocol
 
-from schemas.search import Passage
+from schemas.search import Contradiction, Passage
 
 __all__ = ["Library", "Passage"]
 
@@ -41,6 +41,10 @@ class Library(Protocol):
         """Row ids of what the question's subjects are related to, with scores 0..1; hydrate decides who sees them."""
         ...
 
-    def overruled(self, chunks: Sequence[str]) -> frozenset[str]:
-        """Those of these chunks that lost a conflict by a person's decision."""
+    def contradictions(self, chunks: Sequence[str]) -> Mapping[str, tuple[Contradiction, ...]]:
+        """By chunk, what other chunks that the reader may see say otherwise, with what people decided."""
+        ...
+
+    def state(self) -> Hashable:
+        """Changes with all that decides what this reader sees; equal states, equal results."""
         ...

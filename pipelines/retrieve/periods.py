@@ -68,9 +68,10 @@ def spelled(phrase: str, first: date, last: date) -> str:
         return f"{first.year}年" if chinese else str(first.year)
     if first == last:
         return f"{first.year}年{first.month}月{first.day}日" if chinese else first.isoformat()
-    if first.day == 1 and (first.year, first.month) == (last.year, last.month):
+    whole = first.day == 1 and (last + DAY).day == 1
+    if whole and (first.year, first.month) == (last.year, last.month):
         return f"{first.year}年{first.month}月" if chinese else f"{first:%Y-%m}"
-    if first.day == 1 and last.month - first.month == 2 and first.month % 3 == 1:
+    if whole and first.year == last.year and last.month - first.month == 2 and first.month % 3 == 1:
         quarter = first.month // 3 + 1
         return f"{first.year}年第{'一二三四'[quarter - 1]}季度" if chinese else f"Q{quarter} {first.year}"
     if chinese:

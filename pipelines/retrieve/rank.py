@@ -14,8 +14,8 @@ from schemas.search import Hit, Passage
 YEARS_OLD = 10 * 365
 
 
-def fuse(recall: Recall, library: Library, settings: RetrieveSettings) -> dict[str, float]:
-    """Fused score by row id, priors and conflict decisions included."""
+def fuse(recall: Recall, settings: RetrieveSettings) -> dict[str, float]:
+    """Fused score by row id, priors included."""
     if settings.fusion == "rrf":
         fused = reciprocal_ranks(recall.lists, settings.rrf_k, settings.depth)
         scale = settings.rrf_k + 1.0  # the best possible score becomes the sum of weights, as with min-max
@@ -23,13 +23,7 @@ def fuse(recall: Recall, library: Library, settings: RetrieveSettings) -> dict[s
     else:
         fused = minmax(recall.lists, settings.depth)
     newest = max((one.dated for one in recall.passages.values()), default=0)
-    lost = library.overruled(sorted({recall.passages[id_].chunk for id_ in fused}))
-    return {
-        id_: score
-        + prior(recall.passages[id_], settings, newest)
-        - (settings.conflict_weight if recall.passages[id_].chunk in lost else 0.0)
-        for id_, score in fused.items()
-    }
+    return {id_: score + prior(recall.passages[id_], settings, newest) for id_, score in fused.items()}
 
 
 def prior(passage: Passage, settings: RetrieveSettings, newest: int) -> float:
@@ -42,11 +36,13 @@ def ranked(
     question: str,
     fused: dict[str, float],
     recall: Recall,
+    library: Library,
     settings: RetrieveSettings,
     top: int,
     reranker: Reranker | None,
 ) -> tuple[list[Hit], tuple[tuple[str, float], ...]]:
-    """The hits, best first, and what the reranker said (row id, score); empty where there is none or it failed."""
+    """The hits, best first, without the losers of decided conflicts; and what the reranker said (row id, score), empty
+    where there is none or it failed."""
     order = sorted(fused, key=lambda id_: (-fused[id_], id_))
     hits = collapse(
         Hit(
@@ -58,10 +54,17 @@ def ranked(
         for id_ in order
         if fused[id_] >= settings.threshold
     )
+    hits = _decided(hits, library) if settings.conflicts else hits
     hits, said = _reranked(question, hits, settings, reranker)
     if settings.mmr > 0:
         return diversify(hits, top, settings.mmr, lambda one: set(lexical_tokens(one).split())), said
     return hits[:top], said
+
+
+def _decided(hits: Sequence[Hit], library: Library) -> list[Hit]:
+    known = library.contradictions([one.passage.chunk for one in hits])
+    told = [one.model_copy(update={"contradicts": known.get(one.passage.chunk, ())}) for one in hits]
+    return [one for one in told if all(other.action != "drop" for other in one.contradicts)]
 
 
 def _reranked(

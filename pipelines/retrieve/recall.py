@@ -59,7 +59,7 @@ class Recall:
         self._visible(lambda limit: self._index.lexical(self._library.collection, tokens, where, limit))
         shares = {id_: share_held(wanted, _whole(one)) for id_, one in self.passages.items()}
         held = {id_: share for id_, share in shares.items() if share > 0}
-        if len(held) < len(self.passages) or min(held.values()) < max(held.values()):
+        if held and (len(held) < len(self.passages) or len(set(held.values())) > 1):
             self._add("exact", " ".join(wanted), self._settings.exact_weight, held)
 
     def related(self, question: str) -> None:

@@ -47,9 +47,9 @@ def search(
     if queries and library.acl:
         queries = _recalled(queries, recall, _allowed(library, where), settings)
     laps.done("recall")
-    fused = fuse(recall, library, settings)
+    fused = fuse(recall, settings)
     laps.done("fuse")
-    hits, said = ranked(queries[0].text if queries else "", fused, recall, settings, top, reranker)
+    hits, said = ranked(queries[0].text if queries else "", fused, recall, library, settings, top, reranker)
     laps.done("rank")
     trace = SearchTrace(
         release=library.release,

@@ -58,8 +58,8 @@ class RetrieveSettings(Record):
     authority_weight: float = Field(default=0.02, ge=0, le=1)
     """Small: breaks ties between an L1 and an L4 source, never beats a better match."""
     recency_weight: float = Field(default=0.01, ge=0, le=1)
-    conflict_weight: float = Field(default=0.1, ge=0, le=1)
-    """Taken from a passage that lost a conflict, by a person's decision."""
+    conflicts: bool = True
+    """What lost a conflict by a person's decision is left out; what contradicts another passage says so."""
     mmr: float = Field(default=0.0, ge=0, le=1)
     """Share of novelty in the order; 0 is off."""
     threshold: float = Field(default=0.0, ge=0)
@@ -70,3 +70,8 @@ class RetrieveSettings(Record):
     answer_passages: int = Field(default=5, ge=1)
     answer_tokens: int = Field(default=3000, ge=100)
     """Of sources in the prompt, enclosing sections of short chunks included."""
+
+    cache: int = Field(default=256, ge=0)
+    """Searches that a long-lived process remembers; see `pipelines/retrieve/cache.py`."""
+    low_evidence: float = Field(default=0.8, ge=0)
+    """An answer on less goes into the queue of questions to be labelled."""

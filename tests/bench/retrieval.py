@@ -1,76 +1,138 @@
-"""Refusals and lexical ranking on question sets with known passages: `python -m tests.bench.retrieval`."""
+"""The real search and the real answer on question sets with known passages: `python -m tests.bench.retrieval`.
+
+Beside dense alone, BM25 alone and reciprocal ranks over the same candidates, in one run. Vectors are kept under
+SLUICE_HOME: the first run embeds for some minutes, the next ones do not.
+"""
 
 import gzip
 import json
 import os
 import random
 import time
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pipelines.retrieve.answer import answer
+from pipelines.retrieve.search import search
 from pipelines.retrieve.settings import RetrieveSettings
+from pipelines.retrieve.similarity import similarity
 from pipelines.retrieve.tokens import lexical_tokens
-from schemas.search import Hit, Passage
+from schemas.search import Hit
+from tests.bench.corpus_index import CachedEmbedder, Corpus
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("SLUICE_TEST_DATA", ROOT.parent / "shared" / "data")) / "retrieval"
-SETS = {"cmrc_zh": "xquad_zh", "xquad_zh": "cmrc_zh"}
+SETS = ("cmrc_zh", "xquad_zh", "nq_en")
+OUTSIDE = {"cmrc_zh": "xquad_zh", "xquad_zh": "cmrc_zh", "nq_en": None}
 """A corpus, and the set whose questions it cannot answer."""
-QUESTIONS = 100
+QUESTIONS, PASSAGES, SEED = 300, 1104, 7
+PLAIN = RetrieveSettings()
 
 
-def _rows(name: str) -> list[dict[str, Any]]:
+def rows(name: str) -> list[dict[str, Any]]:
     with gzip.open(DATA / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
         return [json.loads(line) for line in file]
 
 
-def _hit(row: dict[str, Any], score: float) -> Hit:
-    id_, title = str(row["id"]), row.get("title") or ""
-    passage = Passage(
-        id=id_, chunk=id_, document=id_, version="", release=1, source="", title=title, uri=id_, text=row["text"]
-    )
-    return Hit(passage=passage, score=score, lexical=score)
+def asked(name: str, count: int = QUESTIONS) -> list[dict[str, Any]]:
+    size = 400 if name == "nq_en" else 600
+    return random.Random(SEED).sample(rows(f"{name}.queries"), size)[:count]
 
 
-def _bm25(corpus: list[dict[str, Any]], questions: list[dict[str, Any]]) -> list[list[Hit]]:
-    import bm25s
-
-    ranker = bm25s.BM25()
-    texts = [lexical_tokens(f"{row.get('title') or ''} {row['text']}").split() for row in corpus]
-    ranker.index(texts, show_progress=False)
-    asked = [lexical_tokens(one["text"]).split() for one in questions]
-    ids, scores = ranker.retrieve(asked, k=10, show_progress=False)
-    return [
-        [_hit(corpus[at], float(score)) for at, score in zip(*row, strict=True)]
-        for row in zip(ids, scores, strict=True)
-    ]
+def corpus_of(name: str) -> list[dict[str, Any]]:
+    """All passages, or of a long set those that are asked for and a fixed choice of the rest."""
+    found = rows(f"{name}.corpus")
+    if len(found) <= PASSAGES:
+        return found
+    need = {str(one) for question in asked(name, 400) for one in question["rel"]}
+    rest = [row for row in found if str(row["id"]) not in need]
+    kept = [row for row in found if str(row["id"]) in need]
+    return kept + random.Random(SEED).sample(rest, 1000 - len(kept))
 
 
-def main() -> None:
-    """Prints one JSON object of shares (0..1) by set, and the tokenizer's MB per CPU second."""
-    chance, settings, figures = random.Random(7), RetrieveSettings(), dict[str, Any]()
-    for name, other in SETS.items():
-        corpus = _rows(f"{name}.corpus")
-        own = chance.sample(_rows(f"{name}.queries"), QUESTIONS)
-        foreign = chance.sample(_rows(f"{other}.queries"), QUESTIONS)
-        hits = _bm25(corpus, own)
-        first = [{str(one) for one in q["rel"]} & {h[0].passage.id} for q, h in zip(own, hits, strict=True)]
-        refused = [not answer(q["text"], h, None, settings).found for q, h in zip(own, hits, strict=True)]
-        strangers = zip(foreign, _bm25(corpus, foreign), strict=True)
-        answered = [answer(q["text"], h, None, settings).found for q, h in strangers]
-        figures[name] = {
-            "bm25_hit@1": sum(map(bool, first)) / QUESTIONS,
-            "false_refusals": sum(refused) / QUESTIONS,
-            "false_answers": sum(answered) / QUESTIONS,
-        }
-    texts = [row["text"] for row in _rows("cmrc_zh.corpus")]
+def ndcg(questions: Sequence[dict[str, Any]], found: Sequence[Sequence[str]]) -> float:
+    """NDCG@10, by ir-measures."""
+    import ir_measures
+
+    qrels = {q["id"]: {str(one): 1 for one in q["rel"]} for q in questions}
+    run = {
+        q["id"]: {id_: 1.0 / (at + 1) for at, id_ in enumerate(ids)} for q, ids in zip(questions, found, strict=True)
+    }
+    measure: Any = ir_measures.parse_measure("nDCG@10")
+    return round(float(ir_measures.calc_aggregate([measure], qrels, run)[measure]), 4)
+
+
+def finder(corpus: Any, embedder: Any, settings: RetrieveSettings) -> Callable[[str], Any]:
+    return lambda text: search(text, library=corpus, index=corpus, embedder=embedder, settings=settings)
+
+
+def ways(corpus: Any, embedder: Any, questions: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """NDCG@10 of the product as it comes, and of its parts."""
+    hybrid = [finder(corpus, embedder, PLAIN)(one["text"]) for one in questions]
+    rrf = finder(corpus, embedder, RetrieveSettings(fusion="rrf"))
+    found = {"hybrid": [[hit.passage.id for hit in one.hits] for one in hybrid]}
+    found["rrf"] = [[hit.passage.id for hit in rrf(one["text"]).hits] for one in questions]
+    for route, name in (("dense", "dense_alone"), ("lexical", "bm25_alone")):
+        found[name] = [_route(one.trace.routes, route) for one in hybrid]
+    return {name: ndcg(questions, ids) for name, ids in found.items()}
+
+
+def _route(routes: Any, name: str) -> list[str]:
+    return next(([id_ for id_, _ in one.candidates[:10]] for one in routes if one.route == name), [])
+
+
+def refusals(corpus: Any, embedder: Any, own: Sequence[str], foreign: Sequence[str]) -> dict[str, float]:
+    """Shares of answerable questions that are refused, and of questions from elsewhere that are answered."""
+    find, alike = finder(corpus, embedder, PLAIN), partial(similarity, embedder)
+
+    def answered(text: str) -> bool:
+        hits: Sequence[Hit] = find(text).hits
+        return answer(text, hits, None, PLAIN, alike).found
+
+    refused = sum(not answered(text) for text in own) / len(own)
+    found = {"false_refusals": round(refused, 3)}
+    if foreign:
+        found["false_answers"] = round(sum(map(answered, foreign)) / len(foreign), 3)
+    return found
+
+
+def traditional(embedder: Any) -> dict[str, float]:
+    """Questions in simplified script on passages in traditional script."""
+    from opencc import OpenCC
+
+    convert = OpenCC("s2t").convert
+    turned = [{**row, "text": convert(row["text"]), "title": convert(row["title"])} for row in rows("xquad_zh.corpus")]
+    return ways(Corpus(turned), embedder, asked("xquad_zh"))
+
+
+def speed() -> float:
+    """Lexical tokens, MB per CPU second."""
+    texts = [row["text"] for row in rows("cmrc_zh.corpus")]
     start = time.process_time()
     for text in texts:
         lexical_tokens(text)
-    size = sum(len(text.encode()) for text in texts) / 1e6
-    figures["tokens_mb_per_cpu_second"] = round(size / (time.process_time() - start), 2)
-    print(json.dumps(figures))
+    return round(sum(len(text.encode()) for text in texts) / 1e6 / (time.process_time() - start), 2)
+
+
+def main() -> None:
+    if not DATA.is_dir():
+        print(json.dumps({"bench": "retrieval", "skipped": "no development data: set SLUICE_TEST_DATA"}))
+        return
+    embedder, figures = CachedEmbedder(), dict[str, Any]()
+    for name in SETS:
+        corpus, questions = Corpus(corpus_of(name)), asked(name)
+        foreign = [one["text"] for one in asked(OUTSIDE[name] or name, 100)] if OUTSIDE[name] else []
+        own = [one["text"] for one in questions[:100]]
+        figures[name] = ways(corpus, embedder, questions) | refusals(corpus, embedder, own, foreign)
+    figures["mean_ndcg"] = {
+        way: round(sum(figures[name][way] for name in SETS) / len(SETS), 4)
+        for way in ("hybrid", "rrf", "dense_alone", "bm25_alone")
+    }
+    figures["simplified_on_traditional"] = traditional(embedder)
+    figures["tokens_mb_per_cpu_second"] = speed()
+    print(json.dumps({"bench": "retrieval", **figures}))
 
 
 if __name__ == "__main__":
