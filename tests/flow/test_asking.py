@@ -49,7 +49,7 @@ def test_what_finds_no_answer_waits_for_a_label_and_becomes_a_set(kb: Kb) -> Non
 
 def test_thumbs_down_queues_the_question_and_a_dismissed_one_stays_away(kb: Kb) -> None:
     kb.release()
-    answered = ask(kb.app, "How often are laptops replaced?", NOBODY)
+    answered = ask(kb.app, "Are laptops replaced every four years by the desk?", NOBODY)
     assert answered["found"]
     feedback(kb.app, answered["query"], "up", "ann")
     before = len(waiting(kb))
@@ -143,7 +143,7 @@ def client(kb: Kb) -> TestClient:
 def test_http_searches_and_answers_as_the_command_line_does(client: TestClient, kb: Kb) -> None:
     found = client.post("/v1/search", json={"text": "laptops replaced", "top": 3}).json()
     assert found["schema"] == "sluice.search/1" and found["hits"]
-    answer = client.post("/v1/ask", json={"text": "How often are laptops replaced?"}).json()
+    answer = client.post("/v1/ask", json={"text": "Are laptops replaced every four years by the desk?"}).json()
     assert answer["found"] and answer["citations"]
     said = client.post("/v1/feedback", json={"query": answer["query"], "verdict": "up"})
     assert said.status_code == 200
