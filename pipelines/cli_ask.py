@@ -85,10 +85,12 @@ def feedback(
 def serve(
     host: Annotated[str, typer.Option("--host")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=1, max=65535)] = 8077,
+    json_: Json = False,
 ) -> None:
     """Search and ask over HTTP. Readers are named by a front end that holds SLUICE_SERVE__TOKEN."""
     import uvicorn
 
     from pipelines.serve import create
 
+    emit({"schema": "sluice.serve/1", "url": f"http://{host}:{port}"}, json_)
     uvicorn.run(create(_wired()), host=host, port=port, log_level="warning")
