@@ -14,6 +14,7 @@ from pipelines.cli_eval import app as eval_app
 from pipelines.cli_keep import app as keep_app
 from pipelines.cli_output import emit
 from pipelines.cli_progress import progress
+from pipelines.cli_report import app as report_app
 from pipelines.cli_sync import app as sync_app
 from pipelines.cli_try import app as try_app
 from pipelines.errors import Code, SluiceError
@@ -30,6 +31,7 @@ app.add_typer(keep_app)
 app.add_typer(edit_app)
 app.add_typer(sync_app)
 app.add_typer(conflicts_app, name="conflicts")
+app.add_typer(report_app)
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 Reason = Annotated[str, typer.Option("--reason", help="Why; kept in the audit.")]

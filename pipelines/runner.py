@@ -5,9 +5,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import structlog
-from sqlalchemy import update
+from sqlalchemy import Connection, select, update
 
 from pipelines import lifecycle
 from pipelines.app import App
@@ -78,23 +79,33 @@ def _one(app: App, layer: Layer, work: Work, tally: Tally) -> None:
     with working_on(work.version):
         key = layer.key(app, work)
         outcome = layer.run(app, work, key)
+    seconds = round(time.perf_counter() - started, 3)
     app.checkpoint(f"{layer.name}.made")
     tally.parsed += outcome.parsed
     tally.ocr_pages += outcome.ocr_pages
     tally.llm_calls += outcome.llm_calls
-    values = {"artifacts": {**work.artifacts, layer.name: key}, "layer": layer.name}
+    values: dict[str, Any] = {"artifacts": {**work.artifacts, layer.name: key}, "layer": layer.name}
     if layer is LAYERS[-1]:
         values["fingerprint"] = _fingerprint(app, work)
     with app.database.write() as tx:
+        times = _facts(tx, work.version).get("seconds", {})
         if outcome.write:
             outcome.write(tx)
+        # The longest time that the layer took: a run that finds its artifact takes none.
+        times = {**times, layer.name: max(seconds, times.get(layer.name, 0.0))}
+        values["facts"] = {**_facts(tx, work.version), "seconds": times}
         where = (tables.version.c.id == work.version) & (tables.version.c.state == "in_progress")
         moved = tx.execute(update(tables.version).where(where).values(**values))
         if moved.rowcount != 1:
             raise Conflict(Code.STATE_LOST_RACE, f"version {work.version} is no longer in progress")
     app.checkpoint(f"{layer.name}.stored")
-    seconds = round(time.perf_counter() - started, 3)
-    log.info("layer done", layer=layer.name, version=work.version, document=work.document, seconds=seconds)
+    named = {"version": work.version, "document": work.document, "source": work.source.name}
+    cost = {"seconds": seconds, "ocr_pages": outcome.ocr_pages, "llm_calls": outcome.llm_calls}
+    log.info("layer done", layer=layer.name, **named, **cost)
+
+
+def _facts(tx: Connection, version: str) -> dict[str, Any]:
+    return tx.execute(select(tables.version.c.facts).where(tables.version.c.id == version)).scalar() or {}
 
 
 def _fingerprint(app: App, work: Work) -> str:

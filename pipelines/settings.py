@@ -14,6 +14,7 @@ from pipelines.dedup.settings import DedupSettings
 from pipelines.extract.settings import ExtractSettings
 from pipelines.mask.settings import MaskSettings
 from pipelines.parse.settings import ParseSettings
+from pipelines.report.settings import ReportSettings
 from pipelines.retrieve.settings import RetrieveSettings
 from pipelines.score.settings import ScoreSettings
 from schemas.base import Record
@@ -155,3 +156,4 @@ class Settings(BaseSettings):
     score: ScoreSettings = ScoreSettings()
     extract: ExtractSettings = ExtractSettings()
     retrieve: RetrieveSettings = RetrieveSettings()
+    report: ReportSettings = ReportSettings()

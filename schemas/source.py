@@ -23,6 +23,7 @@ Risk = Literal[
     "injection",
     "big_deletion",
     "parse_warning",
+    "quality",
     "removed",
     "held",
     "edited",
@@ -66,6 +67,8 @@ class Source(Record):
     breaker: Breaker = Breaker()
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    fresh_days: int | None = Field(default=None, ge=1)
+    """A document whose own date (without one, its last change) is older than this is stale. None: never."""
     mask: dict[str, MaskOperator] = Field(default_factory=dict)
     """Operator by entity type; what is not named takes the default of the mask settings."""
 

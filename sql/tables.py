@@ -382,6 +382,9 @@ quality_run = _table(
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("kb", String(64), nullable=False),
     Column("release", Integer, nullable=False),
+    # `live`: what readers see at the release; `staged`: what it would bring, before it is published.
+    Column("scope", String(8), nullable=False),
+    Column("success", Boolean, nullable=False),
     Column("at", Double, nullable=False),
     Column("report", JSON, nullable=False),
 )

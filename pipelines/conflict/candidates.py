@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, or_, select
 
+from pipelines.publish.rows import HIDDEN
 from sql import tables
 
 COMMON = 40
@@ -60,7 +61,7 @@ def _chunks(tx: Connection, versions: Iterable[str]) -> list[Any]:
     vc = tables.version_chunk
     rows: list[Any] = []
     for part in _parts(versions):
-        where = vc.c.version.in_(part) & (vc.c.band != "quarantine")
+        where = vc.c.version.in_(part) & (vc.c.band.not_in(HIDDEN))
         rows += tx.execute(select(vc.c.chunk, vc.c.version, vc.c.subject).where(where)).all()
     return rows
 
@@ -80,7 +81,7 @@ def _linked(tx: Connection, chunks: Sequence[str]) -> set[tuple[str, str]]:
 def _places(tx: Connection, active: Mapping[str, str], chunks: Iterable[str]) -> dict[str, Place]:
     """Where chunks stand in active versions; those that stand nowhere are left out."""
     vc, v = tables.version_chunk, tables.version
-    query = select(vc.c.chunk, v.c.document, v.c.id).join(v, v.c.id == vc.c.version).where(vc.c.band != "quarantine")
+    query = select(vc.c.chunk, v.c.document, v.c.id).join(v, v.c.id == vc.c.version).where(vc.c.band.not_in(HIDDEN))
     return {
         row.chunk: Place(*row)
         for part in _parts(chunks)
@@ -96,7 +97,7 @@ def _same_subject(tx: Connection, active: Mapping[str, str], fresh: Sequence[Any
         if row.subject:
             by_subject[row.subject].append(row.chunk)
     query = select(vc.c.subject, vc.c.chunk, v.c.document, v.c.id).join(v, v.c.id == vc.c.version)
-    query = query.where(vc.c.band != "quarantine", v.c.state.in_(("staged", "published")))
+    query = query.where(vc.c.band.not_in(HIDDEN), v.c.state.in_(("staged", "published")))
     for part in _parts(by_subject):
         mates: dict[str, list[Place]] = defaultdict(list)
         for subject, *place in tx.execute(query.where(vc.c.subject.in_(part)).order_by(vc.c.chunk)):

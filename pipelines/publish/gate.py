@@ -26,6 +26,9 @@ def run_gate(app: "App", number: int, opened: Iterable[Any]) -> dict[str, Any]:
         _store(app, number, {**verdict, "reasons": [f"looks like personal data: {named}"]})
         raise SluiceError(Code.GATE_FAILED, f"release {number} holds what looks like personal data: {named}")
     result = {"verdict": "pass", "leaks": 0, "rows": rows, **_evaluated(app, number)}
+    if broken := _broken(app, number):
+        reasons = [f"critical expectations failed: {', '.join(broken)}", *result.get("reasons", ())]
+        result |= {"verdict": "block", "reasons": reasons}
     if result["verdict"] == "block":
         if not _overruled(app, number):
             _store(app, number, result)
@@ -43,6 +46,16 @@ def _leaks(opened: Iterable[Any]) -> tuple[Counter[str], int]:
     for rows, row in enumerate(opened, 1):  # noqa: B007
         found.update(leaks(f"{row.context}\n{row.text}"))
     return found, rows
+
+
+def _broken(app: "App", number: int) -> list[str]:
+    """Critical expectations that the release's content failed when it was checked."""
+    from pipelines.report.quality import blocked
+
+    if app.settings.report.gate == "off":
+        return []
+    with app.database.read() as tx:
+        return blocked(tx, app.kb, number)
 
 
 def _evaluated(app: "App", number: int) -> dict[str, Any]:
@@ -66,7 +79,7 @@ def _summary(result: dict[str, Any]) -> str:
         f"{one['question']!r} went from rank {one['rank_before']} to {one['rank_after'] or 'not found'}"
         + (f", displaced by chunk {one['displaced_by']}" if one["displaced_by"] else "")
         + (f", chunk {one['evidence']} is gone" if one["gone"] else "")
-        for one in result["worse"][:NAMED]
+        for one in result.get("worse", ())[:NAMED]
     ]
     return "; ".join([*result["reasons"][:NAMED], *worse])
 

@@ -17,6 +17,8 @@ from sql import tables
 if TYPE_CHECKING:
     from pipelines.app import App
 
+HIDDEN = ("quarantine", "held")
+"""Bands of chunks that readers do not see."""
 AUTHORITY = {"L1": 1, "L2": 2, "L3": 3, "L4": 4}
 
 
@@ -119,7 +121,7 @@ def _wanted(tx: Connection, targets: Mapping[str, str]) -> list[Wanted]:
         .join(v, v.c.id == vc.c.version)
         .join(d, d.c.id == v.c.document)
         .join(s, (s.c.kb == d.c.kb) & (s.c.name == d.c.source))
-        .where(vc.c.band != "quarantine")
+        .where(vc.c.band.not_in(HIDDEN))
     )
     rows: list[Any] = []
     versions = list(targets.values())

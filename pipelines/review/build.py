@@ -64,6 +64,10 @@ def build(app: App, kind: str = "sync") -> Built:
         conflicts.store(tx, app, found)
         number = _create(tx, app, kind, items, delta)
     app.checkpoint("build.in_review")
+    if app.settings.report.at_build:
+        from pipelines.report.quality import measure
+
+        measure(app, number)
     return Built(number=number, chunks=delta, embedded=embedded)
 
 

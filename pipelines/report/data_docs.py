@@ -1,0 +1,55 @@
+"""Great Expectations' Data Docs of one run, made self-contained: its pages ask a dozen hosts for scripts and styles."""
+
+import tempfile
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pipelines.app import App
+
+_STYLE = """
+body{font:15px/1.5 system-ui,"Noto Sans CJK SC",sans-serif;color:#1d2733;background:#fff;max-width:1100px;
+margin:2rem auto;padding:0 1rem}table{border-collapse:collapse;width:100%;margin:.5rem 0}
+th,td{border:1px solid #d5dce4;padding:.3rem .6rem;text-align:left;vertical-align:top}a{color:#0b5cad}
+ul{padding-left:1.2rem}.modal,.navbar-toggler,.cooltip,.navigation,button,form,input{display:none}
+"""
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def store_docs(app: "App", run: int, context: Any) -> str:
+    """Build the pages and put them into the artifact store. Returns the key of the first one."""
+    prefix = f"reports/{app.kb}/{run}"
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # as where the suites are run
+        site = {
+            "class_name": "SiteBuilder",
+            "show_how_to_buttons": False,
+            "store_backend": {"class_name": "TupleFilesystemStoreBackend", "base_directory": folder},
+            "site_index_builder": {"class_name": "DefaultSiteIndexBuilder", "show_cta_footer": False},
+        }
+        context.add_data_docs_site(site_name="sluice", site_config=site)
+        context.build_data_docs(site_names=["sluice"])
+        for path in sorted(Path(folder).rglob("*.html")):
+            name = path.relative_to(folder).as_posix()
+            app.artifacts.put(f"{prefix}/{name}", contained(path.read_text(encoding="utf-8")).encode())
+    return f"{prefix}/index.html"
+
+
+def contained(html: str) -> str:
+    """A page without script, and with nothing that is loaded from elsewhere."""
+    from selectolax.lexbor import LexborHTMLParser
+
+    tree = LexborHTMLParser(html)
+    for node in tree.css("script, link, style, iframe, object, embed, img, base, meta[http-equiv]"):
+        node.decompose()
+    for node in tree.css("*"):
+        for name in list(node.attributes):
+            if name.lower().startswith("on") or (name == "href" and _outside(node.attributes[name] or "")):
+                del node.attrs[name]
+    head = f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}"><style>{_STYLE}</style>'
+    return (tree.html or "").replace("<head>", f"<head>{head}", 1)
+
+
+def _outside(href: str) -> bool:
+    return ":" in href.split("/", 1)[0] or href.startswith("//")
