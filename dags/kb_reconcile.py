@@ -6,6 +6,7 @@ from airflow.sdk import DAG, Param, get_current_context, task
 from airflow.timetables.trigger import CronTriggerTimetable
 
 from pipelines.airflow_dags import RETRY, actor
+from pipelines.airflow_notify import Tell
 
 with DAG(
     "kb_reconcile",
@@ -18,7 +19,7 @@ with DAG(
     params={"repair": Param(False, type="boolean", description="Mend the index; SQL is the authority.")},
 ):
 
-    @task
+    @task(on_failure_callback=[Tell("index.drift", "The index differs from SQL, or could not be compared.")])
     def reconcile(params: dict[str, Any]) -> dict[str, int]:
         from pipelines import airflow_tasks
 

@@ -1,12 +1,14 @@
 """A release in review becomes the live one: by policy, or by a person's answer. Our database decides, Airflow asks."""
 
-from datetime import timedelta
 from typing import Any
 
-from airflow.providers.standard.operators.hitl import HITLOperator
+from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
 from airflow.sdk import DAG, Param, TriggerRule, task
+from airflow.sdk.exceptions import AirflowSkipException
 
 from pipelines.airflow_dags import RETRY
+from pipelines.airflow_notify import Tell
+from pipelines.airflow_question import ReleaseQuestion
 
 with DAG(
     "kb_release",
@@ -17,47 +19,59 @@ with DAG(
     max_active_runs=16,
     default_args=RETRY,
     tags=["sluice", "governance"],
-    params={"release": Param(type="integer", minimum=1, description="Number of the release.")},
+    params={
+        "release": Param(type="integer", minimum=1, description="Number of the release."),
+        "escalated": Param(False, type="boolean", description="Ask whom the policies name for want of an answer."),
+    },
 ):
 
     @task
     def prepare(params: dict[str, Any]) -> dict[str, Any]:
         from pipelines import airflow_tasks
 
-        return airflow_tasks.prepare(params["release"])
+        return airflow_tasks.prepare(params["release"], params["escalated"])
 
     @task.branch
     def route(prepared: dict[str, Any]) -> str:
         return "ask" if prepared["ask"] else "publish"
 
-    ask = HITLOperator(
+    ask = ReleaseQuestion(
         task_id="ask",
         subject="Publish release {{ params.release }}?",
         body="{{ ti.xcom_pull(task_ids='prepare')['body'] }}",
-        options=["Approve", "Hold", "Decline"],
-        defaults="Hold",
-        response_timeout=timedelta(days=7),
+        notifiers=[Tell("review.waiting", "Release {{ params.release }} waits for a review.")],
         params={"reason": Param(None, type=["null", "string"], format="multiline", description="Kept in the audit.")},
-        # An answer within a second or two of the question can fail the task: it asks again.
-        retries=3,
-        retry_delay=timedelta(seconds=5),
-        retry_policy=None,
     )
 
     @task
-    def decide(answer: Any, params: dict[str, Any]) -> str:
+    def decide(answer: Any, params: dict[str, Any]) -> dict[str, Any]:
         from pipelines import airflow_tasks
 
-        return airflow_tasks.decide(params["release"], answer)
+        return airflow_tasks.decide(params["release"], answer, params["escalated"])
 
     # One publisher at a time: a second one fails on the lock in our database.
-    @task(trigger_rule=TriggerRule.NONE_FAILED_MIN_ONE_SUCCESS, max_active_tis_per_dag=1)
-    def publish(decided_by: str | None, params: dict[str, Any]) -> int | None:
+    @task(
+        trigger_rule=TriggerRule.NONE_FAILED_MIN_ONE_SUCCESS,
+        max_active_tis_per_dag=1,
+        on_failure_callback=[Tell("release.failed", "Release {{ params.release }} was not published.")],
+    )
+    def publish(decided: Any, params: dict[str, Any]) -> int | None:
         from pipelines import airflow_tasks
 
-        return airflow_tasks.publish(params["release"], decided_by)
+        return airflow_tasks.publish(params["release"], (decided or {}).get("actor"))
+
+    @task(trigger_rule=TriggerRule.NONE_FAILED_MIN_ONE_SUCCESS)
+    def left(prepared: dict[str, Any], decided: Any) -> dict[str, Any]:
+        if following := prepared["next"] or (decided or {}).get("next"):
+            return following
+        raise AirflowSkipException("nothing is left to ask")
 
     prepared = prepare()
     routed, decided = route(prepared), decide(ask.output)
-    published = publish(decided)
+    published, following = publish(decided), left(prepared, decided)
+    run = "{{ ti.xcom_pull(task_ids='left')['run'] }}"
+    again = TriggerDagRunOperator(
+        task_id="again", trigger_dag_id="kb_release", trigger_run_id=run, conf=following["conf"]
+    )
     routed >> [ask, published]
+    published >> following >> again

@@ -11,6 +11,7 @@ from airflow.sdk.exceptions import AirflowSkipException
 from airflow.timetables.trigger import CronTriggerTimetable
 
 from pipelines.airflow_dags import RETRY, optional, who
+from pipelines.airflow_notify import Tell
 from pipelines.layers import LAYERS
 
 with DAG(
@@ -27,6 +28,8 @@ with DAG(
         "path": optional("Only files that match this glob."),
         "full": Param(False, type="boolean", description="Open every file, whatever its time and size say."),
         "from_layer": optional("Process anew from here on.", enum=[None, *(layer.name for layer in LAYERS)]),
+        "scan": Param(True, type="boolean", description="Look for new files; else only work on what waits."),
+        "again": Param(None, type=["null", "object"], description="What kb_backfill has chosen."),
         "confirm_deletions": Param(False, type="boolean", description="Pass the breaker that guards mass removals."),
     },
 ):
@@ -56,7 +59,7 @@ with DAG(
             raise AirflowSkipException("nothing to review")
         return {"release": number}
 
-    @task(trigger_rule=TriggerRule.ALL_DONE)
+    @task(trigger_rule=TriggerRule.ALL_DONE, on_failure_callback=[Tell("sync.failed", "A sync ended red.")])
     def watch(batches: Any) -> int:
         from pipelines import airflow_tasks
 

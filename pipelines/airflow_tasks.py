@@ -5,12 +5,11 @@ from contextlib import contextmanager
 from typing import Any, Literal
 
 from pipelines.errors import Code, Conflict, Misconfigured, Systemic, Transient
+from pipelines.review.policy import POLICY
 from pipelines.review.quarantine import Kind
 
 MAX_BATCHES = 1000
 """Airflow maps a task over at most 1024 values (`[core] max_map_length`)."""
-POLICY = "policy"
-"""Actor of what no person decides. Never the maker of a release, so four-eyes checks stay meaningful."""
 BODY_ITEMS = 50
 
 
@@ -25,16 +24,17 @@ def plan(form: Mapping[str, Any], run: str, actor: str) -> list[list[str]]:
     with _sync(app, run):
         key = run_key(run)
         runs.start(app, key, "sync")
-        scans = flow.scan_sources(
-            app,
-            key,
-            source=form.get("source") or None,
-            glob=form.get("path") or None,
-            full=bool(form.get("full")),
-            confirm_deletions=bool(form.get("confirm_deletions")),
-        )
-        runs.report(app, key, [one.report() for one in scans])
-        if chosen := selection(form):
+        if form.get("scan", True):
+            scans = flow.scan_sources(
+                app,
+                key,
+                source=form.get("source") or None,
+                glob=form.get("path") or None,
+                full=bool(form.get("full")),
+                confirm_deletions=bool(form.get("confirm_deletions")),
+            )
+            runs.report(app, key, [one.report() for one in scans])
+        if chosen := selection(form.get("again") or form):
             reopen(app, chosen, key)
         return _bounded(flow.batches(app))
 
@@ -78,6 +78,14 @@ def selection(form: Mapping[str, Any]) -> Any:
         token=form.get("token") or "",
         limit=form.get("slice") or None,
     )
+
+
+def backfill_left(form: Mapping[str, Any], actor: str) -> bool:
+    """Whether `kb_backfill` has to go on."""
+    from pipelines.backfill import remains
+
+    chosen = selection(form)
+    return chosen is not None and remains(_wired(actor), chosen)
 
 
 def _bounded(batches: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -151,18 +159,23 @@ def _in_progress(app: Any, versions: Sequence[str], layer: Any = None) -> list[s
     return [one for one in versions if one in alive]
 
 
-def prepare(number: int) -> dict[str, Any]:
-    """`ask`: whether a person has to decide; `body`: what they see, as Markdown. The policies are asked first."""
+def prepare(number: int, escalated: bool = False) -> dict[str, Any]:
+    """The policies are asked first. `ask`: whether a person has to decide; `users`, `hours`, `body`: whom to ask, how
+    long, and what they see, as Markdown; `next`: the run that asks about what was left out, as in `decide`."""
     from pipelines.report import views
-    from pipelines.review import decide
+    from pipelines.review import decide, policy
 
     app = _wired(POLICY)
     with app.database.read() as tx:
-        shown = views.release(tx, app.kb, number)
-    if shown["state"] not in ("in_review", "approved", "failed"):
-        raise Conflict(Code.RELEASE_STATE, f"release {number} is {shown['state']}; there is nothing to decide")
-    ask = shown["state"] != "approved" and not decide.approve_by_policy(app, number)
-    return {"ask": ask, "body": _body(shown)}
+        state = views.release(tx, app.kb, number)["state"]
+    if state not in ("in_review", "approved", "failed"):
+        raise Conflict(Code.RELEASE_STATE, f"release {number} is {state}; there is nothing to decide")
+    approved, rest = (True, None) if state == "approved" else decide.approve_by_policy(app, number)
+    asked = policy.question(app, number, escalated)
+    with app.database.read() as tx:
+        body = _body(views.release(tx, app.kb, number))
+    following = {"conf": {"release": rest}, "run": f"release-{rest}"} if rest else None
+    return {"ask": not approved, "body": body, "users": list(asked.users), "hours": asked.hours, "next": following}
 
 
 def _body(shown: Mapping[str, Any]) -> str:
@@ -179,28 +192,69 @@ def _body(shown: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def decide(number: int, answer: Mapping[str, Any]) -> str:
-    """Write a person's answer into our database, under their name. Returns who answered.
+def decide(number: int, answer: Mapping[str, Any], escalated: bool = False) -> dict[str, Any]:
+    """Write a person's answer into our database, under their name; where nobody answered in time, what the policies
+    say to that. `actor`: who decided; `next`: form (`conf`) and id of the run that asks what is left, or None.
 
-    Hold, also what counts when nobody answers in time, leaves the release in review, where the next sync folds it in.
+    Hold leaves the release in review, where the next sync folds it in.
     """
     from pipelines import lifecycle
     from pipelines.review import decide as acts
+    from pipelines.review import policy
 
-    actor = str((answer.get("responded_by_user") or {}).get("id") or "nobody")
+    user = (answer.get("responded_by_user") or {}).get("id")
+    if not user:
+        return _timed_out(number, escalated)
+    actor = str(user)
     reason = str((answer.get("params_input") or {}).get("reason") or "no reason given")
     app = _wired(actor)
     option = answer["chosen_options"][0]
+    following: dict[str, Any] | None = None
     if _decided(app, number, option):
-        return actor
+        return {"actor": actor, "next": None}
     if option == "Approve":
-        acts.approve(app, number, reason)
+        with app.database.read() as tx:
+            items = policy.undecided(tx, app.kb, number)
+        mine = [one.document for one in items if actor in (*policy.reviewers(one.source, escalated), "admin")]
+        whole = len(mine) in (0, len(items)) or any(one.source.review.approvers > 1 for one in items)
+        if not whole:
+            rest = acts.approve_part(app, number, mine, reason)
+            following = {"conf": {"release": rest}, "run": f"release-{rest}"} if rest else None
+        elif not acts.approve(app, number, reason):
+            following = {"conf": {"release": number, "escalated": escalated}, "run": f"release-{number}-after-{actor}"}
     elif option == "Decline":
         acts.decline(app, number, reason)
     else:
         with app.database.write() as tx:
             lifecycle.record(tx, app.kb, actor, "release.kept_in_review", "release", str(number), reason)
-    return actor
+    return {"actor": actor, "next": following}
+
+
+def _timed_out(number: int, escalated: bool) -> dict[str, Any]:
+    """Escalate where a policy names people for it; else each source's `on_timeout` counts for its own changes."""
+    from pipelines import lifecycle
+    from pipelines.review import decide as acts
+    from pipelines.review import policy
+
+    app = _wired(POLICY)
+    if policy.question(app, number, escalated).escalates:
+        with app.database.write() as tx:
+            lifecycle.record(tx, app.kb, POLICY, "release.escalated", "release", str(number), "nobody answered in time")
+        following = {"conf": {"release": number, "escalated": True}, "run": f"release-{number}-escalated"}
+        return {"actor": POLICY, "next": following}
+    with app.database.read() as tx:
+        items = policy.undecided(tx, app.kb, number)
+    refused = [one.document for one in items if one.source.review.on_timeout == "decline"]
+    passed = [one.document for one in items if one.source.review.on_timeout == "approve"]
+    if refused:
+        acts.reject(app, number, refused, "nobody answered in time, and the policy declines then")
+    if passed:
+        acts.approve_part(app, number, passed, "nobody answered in time, and the policy approves then")
+    else:
+        with app.database.write() as tx:
+            reason = "nobody answered in time"
+            lifecycle.record(tx, app.kb, POLICY, "release.kept_in_review", "release", str(number), reason)
+    return {"actor": POLICY, "next": None}
 
 
 def _decided(app: Any, number: int, option: str) -> bool:

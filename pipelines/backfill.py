@@ -62,6 +62,11 @@ def reopen(app: App, chosen: Selection, run: str) -> Reopened:
     return Reopened(tuple(opened), more=False)
 
 
+def remains(app: App, chosen: Selection) -> bool:
+    """Whether the selection still holds anything to be done."""
+    return next(_outdated(app, chosen), None) is not None
+
+
 def _outdated(app: App, chosen: Selection) -> Iterator[tuple[Any, dict[str, str]]]:
     """Version rows to process anew, each with the artifacts that it keeps, documents in the order of their ids."""
     after = ""

@@ -117,6 +117,20 @@ class PagesSettings(Record):
     """Members by team, beside the teams that Airflow itself knows. A team is what sources name in scope and access."""
 
 
+class NotifySettings(Record):
+    """Who is told that a review waits, a release or a sync failed, or the index drifted; nobody by default."""
+
+    webhooks: tuple[str, ...] = ()
+    """Addresses that take a JSON POST: `SLUICE_NOTIFY__WEBHOOKS='["https://chat.example.com/hook"]'`."""
+    mail_to: tuple[str, ...] = ()
+    mail_from: str = "sluice@localhost"
+    smtp_host: str = ""
+    smtp_port: int = 25
+    smtp_starttls: bool = False
+    smtp_user: str = ""
+    smtp_password: SecretStr = SecretStr("")
+
+
 class Settings(BaseSettings):
     """All settings of one installation."""
 
@@ -148,6 +162,8 @@ class Settings(BaseSettings):
     serve: ServeSettings = ServeSettings()
     pages: PagesSettings = PagesSettings()
     vacuum: VacuumSettings = VacuumSettings()
+
+    notify: NotifySettings = NotifySettings()
 
     parse: ParseSettings = ParseSettings()
     chunk: ChunkSettings = ChunkSettings()

@@ -41,8 +41,12 @@ class ReviewPolicy(Record):
     """User ids that may answer; empty: the owner, or `admin`."""
     deadline_hours: int = Field(default=72, ge=1)
     on_timeout: Literal["hold", "approve", "decline"] = "hold"
+    escalate_to: tuple[str, ...] = ()
+    """User ids that are asked, for as long again, when nobody answers by the deadline; then `on_timeout` counts."""
     four_eyes: bool = False
-    """The approver must be another person than the one who started the sync."""
+    """The approver must be another person than the one who started the sync, or who edited a chunk."""
+    approvers: int = Field(default=1, ge=1, le=5)
+    """How many people have to approve."""
 
 
 class Breaker(Record):
@@ -79,6 +83,12 @@ class Source(Record):
             if principal != "everyone" and not principal.startswith(("user:", "team:")):
                 raise ValueError(f"a principal is everyone, user:NAME or team:NAME, not {principal!r}")
         return value
+
+    @model_validator(mode="after")
+    def _personal_is_personal(self) -> "Source":
+        if self.scope.startswith("user:") and set(self.access) - {self.scope}:
+            raise ValueError(f"a personal source is read by {self.scope} only: leave `access` empty")
+        return self
 
     def readers(self) -> tuple[str, ...]:
         """The principals that may read this source, sorted."""

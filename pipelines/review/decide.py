@@ -8,26 +8,27 @@ from sqlalchemy import Connection, select, update
 from pipelines import lifecycle
 from pipelines.app import App
 from pipelines.errors import Code, Conflict
+from pipelines.review import policy
 from pipelines.review.keep import note
 from schemas.source import Source
 from sql import tables
 
 
-def approve(app: App, number: int, reason: str, documents: Sequence[str] = ()) -> None:
+def approve(app: App, number: int, reason: str, documents: Sequence[str] = ()) -> bool:
     """Approve all that is not held, and the release with it; with `documents`, only these, held or not, and the release
-    when nothing in it is undecided any more."""
+    when nothing in it is undecided any more. False where the policy asks for more people than have approved so far.
+    """
     with app.database.write() as tx:
-        _check_four_eyes(tx, app, number)
+        state = _state(tx, app.kb, number)
+        if state not in ("in_review", "failed", "approved"):
+            raise Conflict(Code.RELEASE_STATE, f"release {number} is {state}; only one in review can be approved")
+        if not _enough(tx, app, number, reason):
+            return False
         pending = ("pending", "held") if documents else ("pending",)
         _decide(tx, app, number, pending, "approved", reason, documents)
-        state = _state(tx, app.kb, number)
-        if state == "in_review":
-            if not documents or not _any(tx, app.kb, number, "pending"):
-                lifecycle.move_release(tx, app.kb, number, "in_review", "approved", app.actor, reason)
-        elif state == "failed":
-            lifecycle.move_release(tx, app.kb, number, "failed", "approved", app.actor, reason)
-        elif state != "approved":
-            raise Conflict(Code.RELEASE_STATE, f"release {number} is {state}; only one in review can be approved")
+        if state == "failed" or (state == "in_review" and not (documents and _any(tx, app.kb, number, "pending"))):
+            lifecycle.move_release(tx, app.kb, number, state, "approved", app.actor, reason)
+        return True
 
 
 def hold(app: App, number: int, documents: Sequence[str], reason: str) -> None:
@@ -122,11 +123,17 @@ def _any(tx: Connection, kb: str, number: int, decision: str) -> bool:
     return tx.execute(select(item.c.document).where(where).limit(1)).first() is not None
 
 
-def _check_four_eyes(tx: Connection, app: App, number: int) -> None:
-    release = tables.release
-    maker = tx.execute(select(release.c.created_by).where(release.c.kb == app.kb, release.c.number == number)).scalar()
-    if maker == app.actor and any(one.review.four_eyes for one in sources_of(tx, app.kb, number)):
-        raise Conflict(Code.REVIEW_FOUR_EYES, f"{app.actor} started this sync; another person has to approve it")
+def _enough(tx: Connection, app: App, number: int, reason: str) -> bool:
+    """Whether with this one enough different people have approved. Raises Conflict(REVIEW_FOUR_EYES)."""
+    if app.actor == policy.POLICY:
+        return True
+    sources = sources_of(tx, app.kb, number)
+    if app.actor in policy.barred(tx, app.kb, number, sources):
+        raise Conflict(Code.REVIEW_FOUR_EYES, f"{app.actor} had a hand in it; another person has to approve it")
+    needed = max((one.review.approvers for one in sources), default=1)
+    if needed > 1:
+        note(tx, app, "release", str(number), "approve", reason)
+    return needed == 1 or len(policy.approvals(tx, app.kb, number)) >= needed
 
 
 def sources_of(tx: Connection, kb: str, number: int) -> list[Source]:
@@ -142,23 +149,27 @@ def sources_of(tx: Connection, kb: str, number: int) -> list[Source]:
     return [Source.model_validate(found[name]) for name in sorted(found)]
 
 
-def approve_by_policy(app: App, number: int) -> bool:
-    """Approve what the policies let through; True when the whole release is approved and no person is needed."""
-    item, d, s = tables.release_item, tables.document, tables.source
-    query = (
-        select(item.c.document, item.c.risk, item.c.decision, s.c.config)
-        .join(d, d.c.id == item.c.document)
-        .join(s, (s.c.kb == d.c.kb) & (s.c.name == d.c.source))
-        .where(item.c.kb == app.kb, item.c.release == number)
-    )
+def approve_by_policy(app: App, number: int) -> tuple[bool, int | None]:
+    """Let through what needs no person: (whether the release is approved, the release that the rest has left for).
+
+    `app` acts as the policy. Where everything needs a person, nothing changes.
+    """
     with app.database.read() as tx:
-        rows = tx.execute(query).all()
-    for row in rows:
-        source = Source.model_validate(row.config)
-        personal = source.scope.startswith("user:")
-        free = source.review.approver == "auto" and not set(row.risk) & set(source.review.hold_on)
-        if not (personal or free):
-            return False
-    if rows:
-        approve(app, number, "the review policies of its sources let every change through")
-    return bool(rows)
+        items = policy.undecided(tx, app.kb, number)
+    free = [one.document for one in items if policy.passes(one)]
+    reason = "the review policies of their sources let these changes through"
+    if not free:
+        return False, None
+    if len(free) == len(items):
+        return approve(app, number, reason), None
+    return True, approve_part(app, number, free, reason)
+
+
+def approve_part(app: App, number: int, documents: Sequence[str], reason: str) -> int | None:
+    """Approve these, and the release with them; what is left undecided goes into a release of its own."""
+    with app.database.write() as tx:
+        _enough(tx, app, number, reason)
+        _decide(tx, app, number, ("pending",), "approved", reason, documents)
+        rest = policy.split(tx, app, number)
+        lifecycle.move_release(tx, app.kb, number, "in_review", "approved", app.actor, reason)
+    return rest

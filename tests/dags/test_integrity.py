@@ -40,7 +40,7 @@ dags = {
         "params": {key: dag.params.get_param(key).schema for key in dag.params},
         "ask": [
             {"options": t.options, "defaults": t.defaults, "retries": t.retries, "waits": bool(t.response_timeout)}
-            for t in dag.tasks if t.task_type == "HITLOperator"
+            for t in dag.tasks if t.task_type in ("HITLOperator", "ReleaseQuestion")
         ],
         "round_trip": len(DagSerialization.from_dict(DagSerialization.to_dict(dag)).task_ids),
     }

@@ -66,7 +66,7 @@ def test_batches_beyond_airflows_limit_join_without_loss(batches, most):
     assert list(chain.from_iterable(joined)) == list(chain.from_iterable(batches))
 
 
-def test_a_sync_without_a_scan_is_red():
+def test_a_sync_without_a_scan_is_red(app):
     with pytest.raises(Systemic):
         airflow_tasks.check(None, "run", "ann")
 

@@ -18,7 +18,7 @@ from sluice_ui.context import Context, Page
 
 router = APIRouter()
 PAGE = 50
-ACTS: dict[str, Callable[[App, int, str, Sequence[str]], None]] = {
+ACTS: dict[str, Callable[[App, int, str, Sequence[str]], object]] = {
     "approve": decide.approve,
     "hold": lambda app, number, reason, documents: decide.hold(app, number, documents, reason),
     "reject": lambda app, number, reason, documents: decide.reject(app, number, documents, reason),
