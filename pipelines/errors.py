@@ -53,6 +53,7 @@ class Code(StrEnum):
     PARSE_TRAVERSAL = "parse.traversal", "An archive member would be written outside its folder."
     PARSE_XXE = "parse.xxe", "The XML asks for external entities."
     PARSE_LEGACY = "parse.legacy", "A legacy Office file, and LibreOffice is not installed."
+    PARSE_MACROS = "parse.macros", "An Office file that carries macros."
     PARSE_LONG_LINE = "parse.long_line", "One line is longer than any text that people write."
     PARSE_BINARY = "parse.binary", "The content is not text in any known encoding."
     PARSE_LOGIN_PAGE = "parse.login_page", "An HTML page stands in for the document that was asked for."

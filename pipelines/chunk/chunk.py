@@ -86,7 +86,7 @@ def sections(document: Document) -> Iterator[Section]:
             bare = None
             continue
         level = block.level or 1
-        if bare is not None and level <= (bare.level or 1):
+        if bare is not None and level <= (bare.level or 1) and path[-1] != document.title:
             blocks = [bare]
         if blocks:
             yield Section(path, tuple(blocks))

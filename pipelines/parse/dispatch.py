@@ -7,6 +7,9 @@ from pathlib import Path, PurePosixPath
 from typing import cast
 
 from pipelines.errors import Code, Rejected
+from pipelines.parse.archive import check_archive
+from pipelines.parse.formats import whole
+from pipelines.parse.legacy import KINDS
 from pipelines.parse.settings import ParseSettings
 from pipelines.ports import Ocr
 from schemas.document import Document
@@ -25,8 +28,16 @@ PARSERS = {
     "image/bmp": "pdf:parse_image",
     "image/webp": "pdf:parse_image",
     DOCX: "office:parse_docx",
-    PPTX: "office:parse_pptx",
+    PPTX: "slides:parse_pptx",
     XLSX: "sheets:parse_xlsx",
+    **dict.fromkeys(KINDS, "legacy:parse_legacy"),
+    "application/epub+zip": "epub:parse_epub",
+    "application/zip": "archive:parse_archive",
+    "application/json": "records:parse_json",
+    "application/x-ndjson": "records:parse_json_lines",
+    "application/yaml": "records:parse_yaml",
+    "application/xml": "xml:parse_xml",
+    "application/vnd.ms-outlook": "mail:parse_msg",
     "text/csv": "sheets:parse_csv",
     "text/html": "html:parse_html",
     "text/markdown": "markdown:parse_markdown",
@@ -47,6 +58,7 @@ MAGIC = (
     (b"PK\x03\x04", "application/zip"),
     (b"PK\x05\x06", "application/zip"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage"),
+    (b"{\\rtf", "application/rtf"),
     (b"\x1f\x8b", "application/gzip"),
     (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
     (b"Rar!\x1a\x07", "application/vnd.rar"),
@@ -73,11 +85,31 @@ EXTENSIONS = {
     ".htm": "text/html",
     ".xhtml": "text/html",
     ".eml": "message/rfc822",
+    ".epub": "application/epub+zip",
+    ".zip": "application/zip",
+    ".json": "application/json",
+    ".jsonl": "application/x-ndjson",
+    ".ndjson": "application/x-ndjson",
+    ".yaml": "application/yaml",
+    ".yml": "application/yaml",
+    ".xml": "application/xml",
+    ".msg": "application/vnd.ms-outlook",
+    ".rtf": "application/rtf",
 }
 
+STREAMS = {
+    "WordDocument": "application/msword",
+    "Workbook": "application/vnd.ms-excel",
+    "PowerPoint Document": "application/vnd.ms-powerpoint",
+    "__substg1.0_": "application/vnd.ms-outlook",
+}
+MACROS = re.compile(r"(?:^|/)(?:vbaProject\.bin|macrosheets/)", re.I)
 MARKERS = {"word/document.xml": DOCX, "ppt/presentation.xml": PPTX, "xl/workbook.xml": XLSX}
 
 HTML_START = re.compile(rb"^\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S)
+XML_START = re.compile(rb"^(?:\xef\xbb\xbf)?\s*<\?xml\s")
+RECORDS = frozenset(("application/json", "application/x-ndjson", "application/yaml", "application/xml"))
+TEXTS = RECORDS | {"text/csv", "text/markdown", "text/html", "message/rfc822"}
 TEXT_BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
@@ -89,6 +121,8 @@ def parse_file(path: Path, *, name: str, ocr: Ocr | None, settings: ParseSetting
     media = sniff(path, name=name, settings=settings)
     module, function = PARSERS[media].split(":")
     parser = getattr(importlib.import_module(f"pipelines.parse.{module}"), function)
+    if media in KINDS:
+        return cast(Document, parser(path, name=name, media_type=media, settings=settings))
     if media in READS_PAGES:
         return cast(Document, parser(path, name=name, ocr=ocr, settings=settings))
     return cast(Document, parser(path, name=name, settings=settings))
@@ -103,9 +137,9 @@ def sniff(path: Path, *, name: str, settings: ParseSettings) -> str:
     claimed = EXTENSIONS.get(PurePosixPath(name.lower()).suffix)
     media = _by_magic(head, claimed)
     if media == "application/zip":
-        media = _office_media(path, settings)
+        media = _archive_media(path, settings)
     if media == "application/x-ole-storage":
-        raise _legacy(path)
+        media = _ole_media(path)
     if media is None:
         media = _by_text(head, claimed)
     _refuse_disguise(media, claimed)
@@ -133,7 +167,9 @@ def _by_text(head: bytes, claimed: str | None) -> str:
         raise Rejected(Code.PARSE_BINARY, "the content is neither text nor a known format")
     if HTML_START.match(head.lstrip(b"\xef\xbb\xbf")):
         return "text/html"
-    return claimed if claimed in ("text/csv", "text/markdown", "text/html", "message/rfc822") else "text/plain"
+    if XML_START.match(head) and claimed in (None, "application/xml"):
+        return "application/xml"
+    return claimed if claimed in TEXTS else "text/plain"
 
 
 def _is_binary(head: bytes) -> bool:
@@ -147,35 +183,28 @@ def _is_binary(head: bytes) -> bool:
     return controls > 0.05 * len(head)
 
 
-def _office_media(path: Path, settings: ParseSettings) -> str:
-    """Look into the archive's directory only; nothing is unpacked."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = archive.infolist()
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
-        raise Rejected(Code.PARSE_CORRUPT, f"the archive's directory cannot be read: {error}") from error
-    unpacked = sum(member.file_size for member in members)
-    packed = max(1, sum(member.compress_size for member in members))
-    megabytes = unpacked / 2**20
-    if megabytes > settings.max_unpacked_mb or (megabytes > 50 and unpacked / packed > settings.max_ratio):
-        raise Rejected(
-            Code.PARSE_BOMB, f"the archive unpacks to {megabytes:.0f} MB, {unpacked // packed} times its size"
-        )
-    for member in members:
-        parts = member.filename.replace("\\", "/").split("/")
-        if ".." in parts or parts[0] == "" or parts[0].endswith(":"):
-            raise Rejected(Code.PARSE_TRAVERSAL, "an archive member points outside its folder")
-        if member.flag_bits & 1:
-            raise Rejected(Code.PARSE_ENCRYPTED, "the archive asks for a password")
-    names = {member.filename for member in members}
+def _archive_media(path: Path, settings: ParseSettings) -> str:
+    """What a zip is, by the names inside."""
+    names = {member.filename for member in check_archive(path, settings)}
+    if any(MACROS.search(name) for name in names):
+        raise Rejected(Code.PARSE_MACROS, "the Office file carries macros: save it without them")
+    if "mimetype" in names:  # EPUB and ODF say what they are in a member of this name
+        with whole("archive"), zipfile.ZipFile(path) as archive, archive.open("mimetype") as file:
+            return file.read(100).decode("ascii", "replace").strip()
     return next((media for marker, media in MARKERS.items() if marker in names), "application/zip")
 
 
-def _legacy(path: Path) -> Rejected:
-    # An encrypted .docx is an OLE file with a stream of this name (MS-OFFCRYPTO 2.3.4); names are UTF-16.
-    if "EncryptedPackage".encode("utf-16-le") in path.read_bytes():
-        return Rejected(Code.PARSE_ENCRYPTED, "the Office file asks for a password")
-    return Rejected(Code.PARSE_LEGACY, "a legacy Office file (.doc, .xls, .ppt): save it in a current format")
+def _ole_media(path: Path) -> str:
+    """The kind of a compound file, by the names of its streams, which are UTF-16 (MS-CFB 2.6.1)."""
+    data = path.read_bytes()
+    # An encrypted .docx is an OLE file with a stream of this name (MS-OFFCRYPTO 2.3.4).
+    if "EncryptedPackage".encode("utf-16-le") in data:
+        raise Rejected(Code.PARSE_ENCRYPTED, "the Office file asks for a password")
+    found = (media for stream, media in STREAMS.items() if stream.encode("utf-16-le") in data)
+    media = next(found, None)
+    if media is None:
+        raise Rejected(Code.PARSE_UNSUPPORTED, "an OLE file of an unknown kind")
+    return media
 
 
 def _refuse_disguise(media: str, claimed: str | None) -> None:
@@ -183,6 +212,8 @@ def _refuse_disguise(media: str, claimed: str | None) -> None:
     if claimed is None or claimed.startswith(("text/", "message/")) or media == claimed:
         return
     if media.startswith("image/") and claimed.startswith("image/"):
+        return
+    if {media, claimed} <= RECORDS:
         return
     if media.startswith(("text/", "image/", "message/")) or claimed.startswith("image/"):
         raise Rejected(Code.PARSE_MISMATCH, f"the name says {claimed}, the content is {media}")

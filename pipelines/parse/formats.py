@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from pipelines.errors import Code, Rejected, SluiceError
-from pipelines.parse.cells import Cell, Grid, to_html, to_markdown
+from pipelines.parse.cells import Cell, Grid, flatten, to_html, to_markdown
 from schemas.document import Block, Document
 
 DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)[-/.年]\s?(\d{1,2})[-/.月]\s?(\d{1,2})(?!\d)")
 # W3C XML 1.0, 4.2.2: an external entity is declared by SYSTEM or PUBLIC; internal ones can still multiply.
 ENTITY = re.compile(rb"<!ENTITY", re.I)
+EXTERNAL = re.compile(rb"<!ENTITY[^>]*\b(?:SYSTEM|PUBLIC)\b|<!DOCTYPE[^>\[]*\b(?:SYSTEM|PUBLIC)\b[^>\[]*\[", re.I)
 
 
 def build(
@@ -63,11 +64,21 @@ def iso_date(text: str) -> str | None:
 
 
 def table_block(rows: Grid, *, page: int | None = None, caption: str | None = None, engine: str = "") -> Block | None:
-    """A block of a grid; None for a table without text."""
+    """A block of a grid; None for a table without text. Several rows of head are one line in Markdown."""
     grid = tuple(row for row in rows if row)
     if not any(cell.text.strip() for row in grid for cell in row):
         return None
-    return Block(kind="table", text=to_markdown(grid), html=to_html(grid), page=page, caption=caption, engine=engine)
+    heads = next((at for at, row in enumerate(grid) if not all(cell.header for cell in row)), 0)
+    text = to_markdown(_one_head(grid, heads) if heads > 1 else grid)
+    return Block(kind="table", text=text, html=to_html(grid), page=page, caption=caption, engine=engine)
+
+
+def _one_head(grid: Grid, heads: int) -> Grid:
+    """The head's texts of each column in one cell, from top to bottom, each once."""
+    flat = flatten(grid)
+    columns = zip(*flat[:heads], strict=True)
+    head = [" / ".join(filter(None, dict.fromkeys(texts))) for texts in columns]
+    return tuple(tuple(Cell(text) for text in row) for row in [head, *flat[heads:]])
 
 
 def plain_grid(rows: Sequence[Sequence[str]], header: bool) -> Grid:
@@ -79,15 +90,21 @@ def plain_grid(rows: Sequence[Sequence[str]], header: bool) -> Grid:
 
 
 def refuse_entities(path: Path) -> None:
-    """No office file declares entities. Raises Rejected(PARSE_XXE | PARSE_CORRUPT)."""
+    """No office file declares entities. Raises Rejected(PARSE_XXE | PARSE_BOMB | PARSE_CORRUPT)."""
     with whole("archive"), zipfile.ZipFile(path) as archive:
         for member in archive.namelist():
-            if not member.endswith((".xml", ".rels")):
-                continue
-            with archive.open(member) as file:
-                head = file.read(65_536).replace(b"\0", b"")  # UTF-16 declares them too
-            if ENTITY.search(head):
-                raise Rejected(Code.PARSE_XXE, f"{member} declares entities")
+            if member.endswith((".xml", ".rels")):
+                with archive.open(member) as file:
+                    refuse_entity_in(file.read(65_536), member)
+
+
+def refuse_entity_in(head: bytes, what: str) -> None:
+    """Declared entities fetch files or multiply. Raises Rejected(PARSE_XXE | PARSE_BOMB)."""
+    head = head.replace(b"\0", b"")  # UTF-16 declares them too
+    if EXTERNAL.search(head):
+        raise Rejected(Code.PARSE_XXE, f"{what} declares external entities")
+    if ENTITY.search(head):
+        raise Rejected(Code.PARSE_BOMB, f"{what} declares entities, which can multiply without end")
 
 
 @contextmanager

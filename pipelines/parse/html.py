@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pipelines.parse.boilerplate import boilerplate
 from pipelines.parse.cells import read_html
 from pipelines.parse.decode import decode
 from pipelines.parse.formats import build, iso_date, table_block
@@ -74,14 +75,18 @@ def parse_html(path: Path, *, name: str, settings: ParseSettings) -> Document:
     title = tree.css_first("title")
     heading = tree.css_first("h1")
     dated = next((found for found in map(iso_date, _dates(tree)) if found), None)
-    return build(
-        list(_main_blocks(tree)),
+    said = _text(heading) if heading else ""
+    named = said or (_text(title) if title else "")
+    blocks, furniture = _main_blocks(tree, decoded.text)
+    document = build(
+        blocks,
         name=name,
         media_type="text/html",
-        title=_text(heading) if heading and _text(heading) else _text(title) if title else "",
+        title=named,
         dated=dated,
         encoding=decoded.encoding,
     )
+    return document.model_copy(update={"furniture": furniture})
 
 
 def text_of_html(data: bytes) -> str:
@@ -109,25 +114,29 @@ def _dates(tree: Any) -> Iterator[str]:
         yield node.attributes.get("datetime") or ""
 
 
-def _main_blocks(tree: Any) -> Iterator[Block]:
-    """The main element where it holds most of the text, else the body without its furniture."""
+def _main_blocks(tree: Any, html: str) -> tuple[list[Block], tuple[str, ...]]:
+    """Blocks of the main element where it holds most of the text, else of the body without what is not content; and
+    the text that was left out."""
     for node in tree.css(DROPPED):
         node.decompose()
     body = tree.body
     if body is None:
-        return
+        return [], ()
     everything = len(body.text() or "")
     for selector in MAIN:
         found = tree.css(selector)
         if len(found) == 1 and len(found[0].text() or "") > 0.3 * everything:
-            yield from _walk(found[0], None)
-            return
-    furniture = tree.css(FURNITURE)
+            return list(_walk(found[0], None)), ()
+    furniture = [node for node in tree.css(FURNITURE) if node.attributes.get("aria-hidden") != "true"]
+    gone: list[str] = []
     if sum(len(node.text() or "") for node in furniture) < 0.8 * everything:
+        gone = [_text(node) for node in furniture]
         for node in furniture:
-            if node.attributes.get("aria-hidden") != "true":
-                node.decompose()
-    yield from _walk(body, None)
+            node.decompose()
+    blocks = list(_walk(body, None))
+    left_out = boilerplate(html, blocks)
+    gone += [blocks[at].text for at in sorted(left_out)]
+    return [block for at, block in enumerate(blocks) if at not in left_out], tuple(filter(None, dict.fromkeys(gone)))
 
 
 def _hidden(node: Any) -> bool:

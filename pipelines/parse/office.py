@@ -1,7 +1,8 @@
-"""Word and PowerPoint files through python-docx and python-pptx."""
+"""Word files through python-docx."""
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ from schemas.document import Block, Document
 
 OFFICE = "application/vnd.openxmlformats-officedocument."
 DOCX = OFFICE + "wordprocessingml.document"
-PPTX = OFFICE + "presentationml.presentation"
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 HEADING = re.compile(r"^(?:heading|标题)\s*([1-9])$", re.I)
-DELETED = {W + "del", W + "moveFrom", W + "instrText", W + "delText"}
+LIST_STYLE = re.compile(r"^List(Bullet|Number|Paragraph|Continue)?(\d)?$")
+NOT_HERE = {W + "del", W + "moveFrom", W + "instrText", W + "delText", W + "txbxContent"}
+"""Tracked deletions, field codes, and text boxes, which are blocks of their own."""
 
 
 def parse_docx(path: Path, *, name: str, settings: ParseSettings) -> Document:
@@ -24,10 +26,30 @@ def parse_docx(path: Path, *, name: str, settings: ParseSettings) -> Document:
     refuse_entities(path)
     with whole("document"), path.open("rb") as file:
         book = docx.Document(file)
-        styles = _heading_styles(book)
-        blocks = list(_body(book.element.body, styles))
+        blocks = [*_body(book.element.body, Styles(_heading_styles(book), _numbered(book))), *_footnotes(book)]
         title = book.core_properties.title or next((b.text for b in blocks if b.kind == "heading"), "")
-    return build(blocks, name=name, media_type=DOCX, title=title)
+        furniture = tuple(dict.fromkeys(_furniture(book)))
+    return build(blocks, name=name, media_type=DOCX, title=title).model_copy(update={"furniture": furniture})
+
+
+def _furniture(book: Any) -> Iterator[str]:
+    """Text of headers and footers: shown on every page, indexed on none."""
+    for section in book.sections:
+        for part in (section.header, section.first_page_header, section.footer, section.first_page_footer):
+            if not part.is_linked_to_previous:
+                yield from filter(None, (_text(paragraph)[0] for paragraph in part._element.iter(W + "p")))
+
+
+def _footnotes(book: Any) -> Iterator[Block]:
+    """Separators have negative ids or 0 (ECMA-376 part 1, 17.11)."""
+    from docx.oxml import parse_xml
+
+    for relation in book.part.rels.values():
+        if relation.reltype.endswith(("/footnotes", "/endnotes")) and not relation.is_external:
+            for note in parse_xml(relation.target_part.blob):
+                text = " ".join(filter(None, (_text(paragraph)[0] for paragraph in note.iter(W + "p"))))
+                if text and note.get(W + "type") is None:
+                    yield Block(kind="footnote", text=text, engine="python-docx")
 
 
 def _heading_styles(book: Any) -> dict[str, int]:
@@ -47,14 +69,43 @@ def _heading_styles(book: Any) -> dict[str, int]:
     return levels
 
 
-def _body(body: Any, styles: dict[str, int]) -> Iterator[Block]:
+@dataclass(frozen=True)
+class Styles:
+    """Depth of headings by style id, and the lists (number id, level) that are numbered."""
+
+    headings: dict[str, int]
+    numbered: frozenset[tuple[str, str]]
+
+
+def _numbered(book: Any) -> frozenset[tuple[str, str]]:
+    """Lists whose marks are no bullets (ECMA-376 part 1, 17.9)."""
+    part = next((one.target_part for one in book.part.rels.values() if one.reltype.endswith("/numbering")), None)
+    if part is None:
+        return frozenset()
+    formats: dict[tuple[str, str], str] = {}
+    for abstract in part.element.iterchildren(W + "abstractNum"):
+        for level in abstract.iterchildren(W + "lvl"):
+            found = level.find(W + "numFmt")
+            key = (abstract.get(W + "abstractNumId", ""), level.get(W + "ilvl", "0"))
+            formats[key] = found.get(W + "val", "") if found is not None else "decimal"
+    numbered = set()
+    for number in part.element.iterchildren(W + "num"):
+        target = number.find(W + "abstractNumId")
+        for (abstract_id, level), kind in formats.items():
+            if target is not None and target.get(W + "val") == abstract_id and kind not in ("bullet", "none"):
+                numbered.add((number.get(W + "numId", ""), level))
+    return frozenset(numbered)
+
+
+def _body(body: Any, styles: Styles) -> Iterator[Block]:
     """Paragraphs and tables in order; neighbouring list items are one block. Content controls are looked into."""
     items: list[str] = []
+    counts: list[int] = []
     for element in _elements(body):
-        item = _item(element) if element.tag == W + "p" else None
+        item = _item(element, styles) if element.tag == W + "p" else None
         if items and item is None:
             yield Block(kind="list", text="\n".join(items), engine="python-docx")
-            items = []
+            items, counts = [], []
         if element.tag == W + "tbl":
             if block := _table(element):
                 yield block
@@ -62,14 +113,17 @@ def _body(body: Any, styles: dict[str, int]) -> Iterator[Block]:
         text, hidden = _text(element)
         if hidden:
             yield Block(kind="text", text=hidden, hidden="hidden.markup", engine="python-docx")
-        if not text:
-            continue
-        if level := _level(element, styles):
+        if text and (level := _level(element, styles.headings)):
             yield Block(kind="heading", text=text, level=level, engine="python-docx")
-        elif item is not None:
-            items.append(f"{'  ' * item}- {text}")
-        else:
+        elif text and item is not None:
+            depth, ordered = item
+            counts = [*counts[: depth + 1], *[0] * (depth + 1 - len(counts))]
+            counts[depth] = counts[depth] + 1 if ordered else 0
+            items.append(f"{'  ' * depth}{f'{counts[depth]}.' if ordered else '-'} {text}")
+        elif text:
             yield Block(kind="text", text=text, engine="python-docx")
+        for box in _boxes(element):
+            yield from _body(box, styles)
     if items:
         yield Block(kind="list", text="\n".join(items), engine="python-docx")
 
@@ -87,17 +141,33 @@ def _level(paragraph: Any, styles: dict[str, int]) -> int | None:
     return styles.get(style.get(W + "val", "")) if style is not None else None
 
 
-def _item(paragraph: Any) -> int | None:
-    """Depth of a list item, from 0."""
+def _boxes(paragraph: Any) -> list[Any]:
+    """Contents of the text boxes that hang on a paragraph, each once: a drawing and its fallback hold the same."""
+    found = []
+    stack = list(reversed(paragraph))
+    while stack:
+        node = stack.pop()
+        if node.tag == W + "txbxContent":
+            found.append(node)
+        elif not str(node.tag).endswith("}Fallback"):
+            stack += reversed(node)
+    return found
+
+
+def _item(paragraph: Any, styles: Styles) -> tuple[int, bool] | None:
+    """Depth of a list item, from 0, and whether it is numbered."""
     properties = paragraph.find(W + "pPr")
     if properties is None:
         return None
     numbering = properties.find(W + "numPr")
     if numbering is not None:
-        level = numbering.find(W + "ilvl")
-        return min(8, int(level.get(W + "val", "0"))) if level is not None else 0
+        level, number = (numbering.find(W + key) for key in ("ilvl", "numId"))
+        depth = level.get(W + "val", "0") if level is not None else "0"
+        key = number.get(W + "val", "") if number is not None else ""
+        return min(8, int(depth)), (key, depth) in styles.numbered
     style = properties.find(W + "pStyle")
-    return 0 if style is not None and style.get(W + "val", "").startswith("List") else None
+    name = LIST_STYLE.match(style.get(W + "val", "")) if style is not None else None
+    return (int(name.group(2) or 1) - 1, name.group(1) == "Number") if name else None
 
 
 def _text(element: Any) -> tuple[str, str]:
@@ -107,7 +177,7 @@ def _text(element: Any) -> tuple[str, str]:
     stack = [(element, False)]
     while stack:
         node, secret = stack.pop()
-        if node.tag in DELETED:
+        if node.tag in NOT_HERE:
             continue
         if node.tag == W + "r":
             vanish = node.find(f"{W}rPr/{W}vanish")
@@ -119,8 +189,7 @@ def _text(element: Any) -> tuple[str, str]:
             into.append("\n")
         elif node.tag == W + "tab" and node.getparent().tag == W + "r":
             into.append("\t")
-        # A drawing and its fallback hold the same text box twice.
-        stack += [(child, secret) for child in reversed(node) if not str(child.tag).endswith("}Fallback")]
+        stack += [(child, secret) for child in reversed(node)]
     return "".join(shown).strip(), "".join(hidden).strip()
 
 
@@ -155,75 +224,3 @@ def _table(table: Any) -> Block | None:
             x += width
         rows.append(cells)
     return table_block(tuple(tuple(row) for row in rows), engine="python-docx")
-
-
-def parse_pptx(path: Path, *, name: str, settings: ParseSettings) -> Document:
-    import pptx
-
-    refuse_entities(path)
-    with whole("presentation"), path.open("rb") as file:
-        book = pptx.Presentation(file)
-        blocks = [block for number, slide in enumerate(book.slides, start=1) for block in _slide(slide, number)]
-        title = book.core_properties.title or ""
-    if title == "PowerPoint Presentation":
-        title = ""
-    return build(blocks, name=name, media_type=PPTX, title=title)
-
-
-def _slide(slide: Any, number: int) -> Iterator[Block]:
-    """The title first, then shapes from top to bottom, then the notes."""
-    hidden = "hidden.markup" if slide._element.get("show") == "0" else None
-    title = slide.shapes.title
-    if title is not None and title.text_frame.text.strip():
-        text = " ".join(title.text_frame.text.split())
-        yield Block(kind="heading", text=text, level=1, page=number, hidden=hidden, engine="python-pptx")
-    else:
-        yield Block(kind="heading", text=f"{number}", level=1, page=number, hidden=hidden, engine="python-pptx")
-    shapes = sorted(_shapes(slide.shapes), key=lambda shape: (shape.top or 0, shape.left or 0))
-    for shape in shapes:
-        if title is not None and shape.shape_id == title.shape_id:
-            continue
-        for block in _shape(shape, number):
-            yield block.model_copy(update={"hidden": hidden})
-    if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
-        notes = slide.notes_slide.notes_text_frame.text.strip()
-        if notes:
-            yield Block(kind="text", text=notes, page=number, hidden=hidden, engine="python-pptx")
-
-
-def _shapes(shapes: Any) -> Iterator[Any]:
-    for shape in shapes:
-        if shape.shape_type == 6:  # MSO_SHAPE_TYPE.GROUP
-            yield from _shapes(shape.shapes)
-        else:
-            yield shape
-
-
-def _shape(shape: Any, number: int) -> Iterator[Block]:
-    if getattr(shape, "has_table", False):
-        rows = tuple(
-            tuple(
-                Cell(
-                    " ".join(cell.text.split()),
-                    cell.span_height if cell.is_merge_origin else 1,
-                    cell.span_width if cell.is_merge_origin else 1,
-                    y == 0,
-                )
-                for cell in row.cells
-                if not cell.is_spanned
-            )
-            for y, row in enumerate(shape.table.rows)
-        )
-        if block := table_block(rows, page=number, engine="python-pptx"):
-            yield block
-    elif shape.has_text_frame:
-        lines = [
-            ("  " * p.level + p.text.replace("\v", "\n")).rstrip()
-            for p in shape.text_frame.paragraphs
-            if p.text.strip()
-        ]
-        if lines:
-            kind = "list" if len(lines) > 1 else "text"
-            yield Block(
-                kind="list" if kind == "list" else "text", text="\n".join(lines), page=number, engine="python-pptx"
-            )

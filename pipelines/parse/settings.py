@@ -1,5 +1,7 @@
 """What a site may set for the parse layer, each with its reason."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from schemas.base import Record
@@ -26,6 +28,12 @@ class ParseSettings(Record):
     """Sum of an archive's members: beyond it the archive is a bomb."""
     max_ratio: int = Field(default=200, ge=10)
     """Unpacked against packed size; only judged above 50 MB, for small XML packs well."""
+    archives: Literal["reject", "members"] = "reject"
+    """`members`: each file in a zip becomes a child document."""
+    max_attachments: int = Field(default=1000, ge=1)
+    """Files inside one file."""
+    max_attachment_mb: int = Field(default=100, ge=1)
+    """Size of one of them."""
     trusted_confidence: float = Field(default=0.5, ge=0, le=1)
     """OCR lines below this are dropped: they are specks and stamps."""
 

@@ -3,7 +3,9 @@
 import csv
 import datetime
 import io
+import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,11 @@ ROWS = 500
 MERGED_BYTES = 5_000_000
 """Merged cells are only known when the whole sheet is loaded: above this size of file it is streamed instead."""
 MAX_COLUMNS = 500
+YEAR = re.compile(r"^(?:19|20)\d\d$")
+FORMAT = re.compile(r"^([¥$€£]|\"[^\"]*\")?(?:(#,##0)|0)(\.0+)?(%)?(?:_\)|_ )?(?:;|$)")
+"""What finance writes; other formats show the value as it is stored."""
+Row = tuple[int, dict[int, str]]
+"""Number of the row, and its texts by column, both from 1."""
 
 
 def parse_xlsx(path: Path, *, name: str, settings: ParseSettings) -> Document:
@@ -34,7 +41,7 @@ def parse_xlsx(path: Path, *, name: str, settings: ParseSettings) -> Document:
             hidden = None if sheet.sheet_state == "visible" else "hidden.markup"
             found = _streamed(sheet, number) if streamed else _loaded(sheet, number)
             blocks.append(Block(kind="heading", text=sheet.title, level=1, page=number, hidden=hidden))
-            blocks += [block.model_copy(update={"hidden": hidden}) for block in found]
+            blocks += [block.model_copy(update={"hidden": hidden or block.hidden}) for block in found]
         title = str(book.properties.title or "")
         book.close()
     stem = title or Path(name).stem
@@ -45,25 +52,21 @@ def parse_xlsx(path: Path, *, name: str, settings: ParseSettings) -> Document:
 
 def parse_csv(path: Path, *, name: str, settings: ParseSettings) -> Document:
     decoded = read_text(path, settings)
-    sample = decoded.text[:20_000]
-    counts = {mark: sample.count(mark) for mark in ",;\t|"}
-    delimiter = max(counts, key=lambda mark: counts[mark])
     csv.field_size_limit(settings.max_line_characters)
     with whole("table"):
-        rows = csv.reader(io.StringIO(decoded.text, newline=""), delimiter=delimiter)
+        rows = csv.reader(io.StringIO(decoded.text, newline=""), delimiter=_delimiter(decoded.text))
         blocks = list(row_groups((row for row in rows if any(row)), None))
     return build(blocks, name=name, media_type="text/csv", title=Path(name).stem, encoding=decoded.encoding)
 
 
-def row_groups(rows: Iterable[list[str]], page: int | None) -> Iterator[Block]:
-    """Tables of up to ROWS rows, each with the header."""
+def row_groups(rows: Iterable[list[str]], page: int | None, head: list[str] | None = None) -> Iterator[Block]:
+    """Tables of up to ROWS rows, each with the header: `head`, or the first row where it looks like one."""
     rest = iter(rows)
-    first = list(islice(rest, 2))
-    header = bool(first) and has_header(first)
-    head = first[:1] if header else []
-    group = first[len(head) :] + list(islice(rest, ROWS - 1))
-    while group or head:
-        block = table_block(plain_grid(head + group, header), page=page, engine="rows")
+    first = [] if head else list(islice(rest, 1))
+    heads = [head] if head else first if first and has_header(first) else []
+    group = (first if not heads else []) + list(islice(rest, ROWS))
+    while group or heads:
+        block = table_block(plain_grid(heads + group, bool(heads)), page=page, engine="rows")
         if block:
             yield block
         group = list(islice(rest, ROWS))
@@ -72,9 +75,22 @@ def row_groups(rows: Iterable[list[str]], page: int | None) -> Iterator[Block]:
 
 
 def has_header(rows: list[list[str]]) -> bool:
-    """The first row is words only."""
-    cells = [cell for cell in rows[0] if cell.strip()]
-    return len(cells) > 0 and not any(cell.strip().replace(".", "").replace(",", "").isdigit() for cell in cells)
+    """The first row is words; years count as words beside others."""
+    cells = [cell.strip() for cell in rows[0] if cell.strip()]
+    numeric = [cell for cell in cells if cell.replace(".", "").replace(",", "").isdigit()]
+    return bool(cells) and len(numeric) < len(cells) and all(map(YEAR.match, numeric))
+
+
+def _delimiter(text: str) -> str:
+    """The one that cuts the first lines into the same number of fields, two or more."""
+    lines = text[:20_000].splitlines()[:50]
+
+    def evenness(mark: str) -> tuple[float, int]:
+        widths = [len(row) for row in csv.reader(lines, delimiter=mark) if row]
+        usual = max(set(widths), key=widths.count, default=1)
+        return (widths.count(usual) / len(widths) if usual > 1 else 0.0, usual)
+
+    return max(",;\t|", key=evenness)
 
 
 def _streamed(sheet: Any, page: int) -> Iterator[Block]:
@@ -83,74 +99,119 @@ def _streamed(sheet: Any, page: int) -> Iterator[Block]:
 
 
 def _loaded(sheet: Any, page: int) -> Iterator[Block]:
-    """Tables are separated by empty rows; a lone cell above a table is its caption."""
-    spans, covered = _merged(sheet)
-    run: list[tuple[int, list[str]]] = []
+    """Tables are separated by empty rows; a lone cell above a table is its caption. Hidden rows and columns apart."""
+    merged = _merged(sheet)
+    columns = [x for x in range(1, min(sheet.max_column, MAX_COLUMNS) + 1) if not _is_hidden(sheet, x)]
+    run: list[Row] = []
     caption: str | None = None
+    hidden: list[str] = []
     # A final empty row ends the last run.
-    for number, row in enumerate([*sheet.iter_rows(values_only=True), ()], start=1):
-        values = [_shown(value) for value in row[:MAX_COLUMNS]]
-        filled = any(values)
-        if filled:
-            run.append((number, values))
+    for number, cells in enumerate([*sheet.iter_rows(), ()], start=1):
+        values = {cell.column: text for cell in cells[:MAX_COLUMNS] if (text := _displayed(cell))}
+        shown = {x: values[x] for x in columns if x in values}
+        if values and sheet.row_dimensions[number].hidden:
+            hidden.append(" | ".join(values.values()))
             continue
-        if len(run) == 1 and sum(map(bool, run[0][1])) == 1 and caption is None:
-            caption = next(filter(None, run[0][1]))
+        if len(values) > len(shown):
+            hidden.append(" | ".join(text for x, text in values.items() if x not in shown))
+        if shown:
+            run.append((number, shown))
+            continue
+        while len(run) > 1 and len(run[0][1]) == 1 and caption is None:  # a title right above its table
+            caption = next(iter(run.pop(0)[1].values()))
+        if len(run) == 1 and len(run[0][1]) == 1 and caption is None:
+            caption = next(iter(run[0][1].values()))
             yield Block(kind="text", text=caption, page=page)
         elif run:
-            yield from _table(run, spans, covered, page, caption)
+            yield from _table(run, columns, merged, page, caption)
             caption = None
         run = []
+    if hidden:
+        yield Block(kind="text", text="\n".join(hidden), page=page, hidden="hidden.markup", engine="openpyxl")
 
 
-def _table(
-    run: list[tuple[int, list[str]]],
-    spans: dict[tuple[int, int], tuple[int, int]],
-    covered: set[tuple[int, int]],
-    page: int,
-    caption: str | None,
-) -> Iterator[Block]:
-    columns = [x for x in range(max(len(row) for _, row in run)) if any(len(row) > x and row[x] for _, row in run)]
-    first, last = min(columns), max(columns) + 1
-    header = has_header([row[first:last] for _, row in run[:1]])
-    places = {number for number, _ in run}
-    if not any((number, x) in covered for number in places for x in range(first + 1, last + 1)) and len(run) > ROWS:
-        yield from row_groups([row[first:last] for _, row in run], page)
+def _is_hidden(sheet: Any, column: int) -> bool:
+    """Neighbours of one width share one entry, under the letter of the first."""
+    groups = sheet.column_dimensions.values()
+    return any(one.hidden and (one.min or 0) <= column <= (one.max or 0) for one in groups)
+
+
+def _table(run: list[Row], columns: list[int], merged: "Merged", page: int, caption: str | None) -> Iterator[Block]:
+    filled = {x for _, row in run for x in row}
+    used = [x for x in columns if min(filled) <= x <= max(filled)]
+    rows = [[row.get(x, "") for x in used] for _, row in run]
+    covered = {(number, x) for number, _ in run for x in used} & merged.covered
+    if len(run) > ROWS and not covered:
+        yield from row_groups(rows, page)
         return
+    heads = _heads(run, used, merged) if has_header(rows[:1]) else 0
     grid: Grid = tuple(
         tuple(
-            Cell(" ".join(row[x].split()), *spans.get((number, x + 1), (1, 1)), header=header and index == 0)
-            for x in range(first, last)
-            if (number, x + 1) not in covered
+            Cell(" ".join(row.get(x, "").split()), *merged.span(number, x, used), header=index < heads)
+            for x in used
+            if (number, x) not in covered
         )
         for index, (number, row) in enumerate(run)
     )
-    block = table_block(grid, page=page, caption=caption, engine="openpyxl")
-    if block:
+    if block := table_block(grid, page=page, caption=caption, engine="openpyxl"):
         yield block
 
 
-def _merged(sheet: Any) -> tuple[dict[tuple[int, int], tuple[int, int]], set[tuple[int, int]]]:
+def _heads(run: list[Row], used: list[int], merged: "Merged") -> int:
+    """Rows of the head: as far down as a cell of the first row goes, and one more below a cell that spans columns."""
+    first = run[0][0]
+    spans = [merged.span(first, x, used) for x in used if (first, x) not in merged.covered]
+    deep = max((rows for rows, _ in spans), default=1)
+    return min(len(run) - 1, max(deep, 2 if any(columns > 1 for _, columns in spans) else 1)) or 1
+
+
+@dataclass(frozen=True)
+class Merged:
     """Spans by (row, column) of their first cell, and the cells below the others."""
+
+    spans: dict[tuple[int, int], tuple[int, int]]
+    covered: frozenset[tuple[int, int]]
+
+    def span(self, row: int, column: int, used: list[int]) -> tuple[int, int]:
+        """(rows, columns) among the columns that are shown."""
+        rows, columns = self.spans.get((row, column), (1, 1))
+        return rows, max(1, sum(column <= x < column + columns for x in used))
+
+
+def _merged(sheet: Any) -> Merged:
     spans: dict[tuple[int, int], tuple[int, int]] = {}
     covered: set[tuple[int, int]] = set()
-    for merged in sheet.merged_cells.ranges:
-        if merged.size["rows"] * merged.size["columns"] > 10_000:
+    for area in sheet.merged_cells.ranges:
+        if area.size["rows"] * area.size["columns"] > 10_000:
             continue
-        spans[(merged.min_row, merged.min_col)] = (merged.size["rows"], merged.size["columns"])
+        spans[(area.min_row, area.min_col)] = (area.size["rows"], area.size["columns"])
         covered |= {
             (row, column)
-            for row in range(merged.min_row, merged.max_row + 1)
-            for column in range(merged.min_col, merged.max_col + 1)
-        } - {(merged.min_row, merged.min_col)}
-    return spans, covered
+            for row in range(area.min_row, area.max_row + 1)
+            for column in range(area.min_col, area.max_col + 1)
+        } - {(area.min_row, area.min_col)}
+    return Merged(spans, frozenset(covered))
+
+
+def _displayed(cell: Any) -> str:
+    """As Excel shows it: percentages, fixed decimals and thousands by the cell's format, else the value."""
+    value = cell.value
+    found = FORMAT.match(cell.number_format or "") if isinstance(value, int | float) else None
+    if found is None or isinstance(value, bool):
+        return _shown(value)
+    before, thousands, decimals, percent = found.groups()
+    places = len(decimals or ".") - 1
+    number = f"{value * (100 if percent else 1):{',' if thousands else ''}.{places}f}"
+    return f"{(before or '').strip(chr(34))}{number}{percent or ''}"
 
 
 def _shown(value: Any) -> str:
     if value is None:
         return ""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
     if isinstance(value, datetime.datetime):
         return value.date().isoformat() if value.time() == datetime.time() else value.isoformat(" ", "minutes")
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.15g}"
     return str(value).strip()

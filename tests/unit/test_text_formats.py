@@ -9,9 +9,10 @@ from pipelines.errors import Code, Rejected
 from pipelines.parse.html import parse_html
 from pipelines.parse.mail import parse_eml
 from pipelines.parse.markdown import parse_markdown
-from pipelines.parse.office import parse_docx, parse_pptx
+from pipelines.parse.office import parse_docx
 from pipelines.parse.settings import ParseSettings
 from pipelines.parse.sheets import parse_csv, parse_xlsx
+from pipelines.parse.slides import parse_pptx
 from pipelines.parse.text import parse_text
 
 SETTINGS = ParseSettings()
