@@ -1,9 +1,9 @@
 """Links new chunks with the living corpus and with one another.
 
-The members of a bucket are compared with its first ones only (lowest ids, and ids are hashes of content), so a family
-of ten thousand filled forms costs a hundred thousand comparisons and not fifty million. Which pairs are compared
-follows from what the corpus holds and from nothing else: when a new chunk takes a first place, the one that it
-displaces loses the links that it had only for its place.
+The members of a small bucket are all compared; those of a large one only with its first (the lowest id, and ids are
+hashes of content), so a family of ten thousand filled forms costs a hundred thousand comparisons and not fifty million.
+Which pairs are compared follows from what the corpus holds and from nothing else: a chunk that is no longer first, or
+whose bucket has grown large, loses the links that it had only for that.
 """
 
 from collections import defaultdict
@@ -17,10 +17,13 @@ from pipelines.ports import DuplicateCorpus
 from schemas.chunk import Chunk
 from schemas.facts import DuplicateLink
 
+_LEADING = 4
+"""Bands whose large buckets count: members of a family share nearly all bands, and a few of them lead to the same."""
+
 
 @dataclass(frozen=True)
 class Links:
-    """What a batch adds; and for each chunk that lost a first place, the only partners that it keeps."""
+    """What a batch adds; and for each chunk that lost a place, the only partners that it keeps."""
 
     found: tuple[DuplicateLink, ...]
     distinct: tuple[tuple[str, str], ...] = ()
@@ -47,28 +50,37 @@ def link(chunks: Sequence[Chunk], corpus: DuplicateCorpus, settings: DedupSettin
 def _partners(
     ids: Iterable[str], corpus: DuplicateCorpus, settings: DedupSettings
 ) -> tuple[dict[str, set[str]], set[str]]:
-    """Whom each of `ids` is compared with; and who loses a first place because `ids` are there."""
+    """Whom each of `ids` is compared with; and who loses a place because `ids` are there."""
     signed = corpus.bands(sorted(ids))
-    first = settings.max_candidates
-    lead = corpus.members(sorted({band for row in signed.values() for band in row}), first + 1)
+    most = settings.max_candidates
+    lead = corpus.members(sorted({band for row in signed.values() for band in row}), most + 1)
+    leading = {band for row in signed.values() for band in (*row[:_LEADING], row[-1])}
     placed: dict[int, set[str]] = defaultdict(set)
     for id, bands in signed.items():
         for band in bands:
-            if id in lead.get(band, ())[:first] and len(lead[band]) > first:
+            if len(lead[band]) > most and id in lead[band]:
                 placed[band].add(id)
     whole = corpus.members(sorted(placed), None)
     near: dict[str, set[str]] = {id: set() for id in signed}
     for id, bands in signed.items():
         for band in bands:
-            near[id].update(whole[band] if id in placed.get(band, ()) else lead.get(band, ())[:first])
-        near[id] = {other for other in near[id] if other != id}
-    near = _in_reach(near, signed, corpus, settings)
-    return near, {id for band, new in placed.items() for id in _displaced(whole[band], new, first)} - signed.keys()
+            leaders = _leaders(lead[band], most, band in leading)
+            near[id].update(leaders if id not in leaders else whole.get(band, leaders))
+        near[id].discard(id)
+    displaced = {id for band, new in placed.items() for id in _displaced(whole[band], new, most, band in leading)}
+    return _in_reach(near, signed, corpus, settings), displaced - signed.keys()
 
 
-def _displaced(members: Sequence[str], new: set[str], first: int) -> list[str]:
-    before = [id for id in members if id not in new][:first]
-    return [id for id in before if id not in members[:first]]
+def _leaders(members: Sequence[str], most: int, leading: bool) -> Sequence[str]:
+    """Whom all members are compared with; `members` may be cut after one more than `most`."""
+    if len(members) <= most:
+        return members
+    return members[:1] if leading else ()
+
+
+def _displaced(members: Sequence[str], new: set[str], most: int, leading: bool) -> set[str]:
+    before = [id for id in members if id not in new]
+    return set(_leaders(before, most, leading)) - set(_leaders(members, most, leading))
 
 
 def _in_reach(

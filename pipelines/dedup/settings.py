@@ -28,5 +28,5 @@ class DedupSettings(Record):
     template_facts: int = Field(default=5, ge=1)
     """Texts below that overlap in which so many numbers and codes are replaced are two fillings of one form."""
     max_candidates: int = Field(default=8, ge=1)
-    """First members of a bucket of like texts, which its others are compared with: keeps families of templates from
-    exploding. Up to one more than this, all are compared with all."""
+    """Up to this many texts that share a band are all compared; of more, each only with the first one: keeps families
+    of templates from exploding."""
