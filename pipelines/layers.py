@@ -223,16 +223,14 @@ def score(app: App, work: Work, key: str) -> Outcome:
     """A version whose every chunk is noise is rejected; single bad chunks stay out and are shown in review, as do
     those that a reviewer holds."""
     from pipelines.conflict.subject import subject
-    from pipelines.score.score import score_chunk
+    from pipelines.score import page_signals, score_chunk
 
     masked = load(app, work.artifacts["mask"], Masked)
     if not app.artifacts.exists(key):
         settings, authority = app.settings.score, work.source.authority
-        store(
-            app,
-            key,
-            Scores(scores=tuple(score_chunk(x, authority=authority, settings=settings) for x in masked.chunks)),
-        )
+        page = page_signals(masked.title, masked.uri, [one.text for one in masked.chunks])
+        made = (score_chunk(one, authority=authority, settings=settings, page=page) for one in masked.chunks)
+        store(app, key, Scores(scores=tuple(made)))
     scores = load(app, key, Scores).scores
     if all(one.band == "quarantine" for one in scores):
         worst = ", ".join(f"{signal.name} {signal.value:.2f}" for signal in scores[0].signals[:5])
@@ -297,8 +295,8 @@ def extract(app: App, work: Work, key: str) -> Outcome:
 
 
 PARSE = Layer("parse", "2", _parse_inputs, parse, zone="raw/parsed")
-DEDUP = Layer("dedup", "3", _dedup_inputs, dedup)
+DEDUP = Layer("dedup", "4", _dedup_inputs, dedup)
 MASK = Layer("mask", "1", _mask_inputs, mask)
-SCORE = Layer("score", "1", _score_inputs, score)
+SCORE = Layer("score", "2", _score_inputs, score)
 EXTRACT = Layer("extract", "1", _extract_inputs, extract)
 LAYERS = (PARSE, DEDUP, MASK, SCORE, EXTRACT)

@@ -41,7 +41,9 @@ def difference(a: str, b: str, ours: Sequence[Sentence], theirs: Sequence[Senten
     for i, j, k, m in _blocks(ours, theirs):
         at_a, at_b = _span(ours, i, j), _span(theirs, k, m)
         if (i == j or k == m) and _is_text(a[slice(*at_a)] + b[slice(*at_b)], i in (0, len(ours)) or j == len(ours)):
-            found.append(Change(kind="text", a_start=at_a[0], a_end=at_a[1], b_start=at_b[0], b_end=at_b[1]))
+            found.append(
+                Change.model_construct(kind="text", a_start=at_a[0], a_end=at_a[1], b_start=at_b[0], b_end=at_b[1])
+            )
             continue
         left, right = a[slice(*at_a)], b[slice(*at_b)]
         inside, added = changes(tokenise(left), tokenise(right))
@@ -78,7 +80,7 @@ def _is_text(added: str, at_edge: bool) -> bool:
 
 
 def _shifted(change: Change, a: int, b: int) -> Change:
-    return Change(
+    return Change.model_construct(
         kind=change.kind,
         a_start=change.a_start + a,
         a_end=change.a_end + a,

@@ -13,6 +13,7 @@ from schemas.facts import Change
 
 _NAMES = frozenset(("organisation", "name"))
 _FACTS: tuple[Slot, ...] = ("date", "amount", "number", "code", "negation", "modal")
+_FIGURES: tuple[Slot, ...] = ("date", "amount", "number", "code")
 _SLIDE = 40
 """Tokens that an insertion may be moved by to find the sentence it is: a diff cuts `A. B. |A. C.|` anywhere alike."""
 _REACH = 3
@@ -117,7 +118,8 @@ def _step(
 def _change(kind: Slot, a: Sequence[Token], b: Sequence[Token], region: Region) -> Change:
     a_start, a_end = _span(a, region.i, region.j)
     b_start, b_end = _span(b, region.k, region.m)
-    return Change(kind=kind, a_start=a_start, a_end=a_end, b_start=b_start, b_end=b_end)
+    # Offsets of our own making: validating each costs more than finding it.
+    return Change.model_construct(kind=kind, a_start=a_start, a_end=a_end, b_start=b_start, b_end=b_end)
 
 
 def _span(tokens: Sequence[Token], start: int, end: int) -> tuple[int, int]:
@@ -130,6 +132,8 @@ def _span(tokens: Sequence[Token], start: int, end: int) -> tuple[int, int]:
 def _slot(a: Sequence[Token], b: Sequence[Token], region: Region) -> Slot:
     """The gravest kind of word that differs."""
     left, right = a[region.i : region.j], b[region.k : region.m]
+    if len(left) == len(right) == 1 and left[0].kind == right[0].kind and left[0].kind in _FIGURES:
+        return left[0].kind
     ours, theirs = _joined(left), _joined(right)
     if ours == theirs:
         return "text"

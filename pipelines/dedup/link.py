@@ -17,7 +17,7 @@ from pipelines.ports import DuplicateCorpus
 from schemas.chunk import Chunk
 from schemas.facts import DuplicateLink
 
-_LEADING = 4
+_LEADING = 2
 """Bands whose large buckets count: members of a family share nearly all bands, and a few of them lead to the same."""
 
 

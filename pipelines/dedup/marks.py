@@ -49,4 +49,4 @@ def skeleton(text: str) -> str:
 def marks(text: str) -> list[str]:
     """Marks in the order of the text, width and case folded; character by character, so no segmenter can hide one."""
     folded = skeleton(unicodedata.normalize("NFKC", text).lower())
-    return [re.sub(r"\s", "", mark) for mark in _MARK.findall(_WIDE_SPACE.sub("", folded))]
+    return ["".join(mark.split()) for mark in _MARK.findall(_WIDE_SPACE.sub("", folded))]

@@ -27,6 +27,6 @@ class DedupSettings(Record):
     template_jaccard: float = Field(default=0.60, ge=0, le=1)
     template_facts: int = Field(default=5, ge=1)
     """Texts below that overlap in which so many numbers and codes are replaced are two fillings of one form."""
-    max_candidates: int = Field(default=8, ge=1)
+    max_candidates: int = Field(default=4, ge=1)
     """Up to this many texts that share a band are all compared; of more, each only with the first one: keeps families
     of templates from exploding."""

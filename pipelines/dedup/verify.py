@@ -36,7 +36,7 @@ class Text:
 
     @cached_property
     def grams(self) -> frozenset[str]:
-        return grams(normalise(skeleton(self.raw)))
+        return grams(skeleton(self.plain))
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:

@@ -1,5 +1,7 @@
 """How much a chunk deserves its place in the index."""
 
+from pipelines.score.page import page_signals
 from pipelines.score.score import injection_signal, score_chunk
+from pipelines.score.shadow import Trial, trials
 
-__all__ = ["injection_signal", "score_chunk"]
+__all__ = ["Trial", "injection_signal", "page_signals", "score_chunk", "trials"]

@@ -2,10 +2,17 @@
 
 import re
 import zlib
+from collections.abc import Mapping
+from types import MappingProxyType
 
+from pipelines.score.noise import mojibake, rare, scanned
 from pipelines.score.settings import ScoreSettings
+from pipelines.score.shadow import band_of
+from pipelines.score.shape import shape
 from schemas.chunk import MaskedChunk
-from schemas.facts import QualityBand, QualityScore, Signal
+from schemas.facts import QualityScore, Signal
+
+NO_PAGE: Mapping[str, float] = MappingProxyType({})
 
 _BASE = 0.6
 _CONTENTS = re.compile(r"(\.{3,}|…{2,}|·{3,}|(?:\. ){3,}|_{4,})\s*\d*\s*$|^.{2,60}[\s\t]{2,}\d{1,4}$")
@@ -21,10 +28,6 @@ _LINK = re.compile(r"https?://\S+|<[^>]{1,200}>|\]\([^)]*\)|\{\{[^}]*\}\}")
 _FUNCTION = re.compile(
     r"[的了是在和与对为将由以及或等其中被把]|\b(?:the|of|and|to|in|is|a|for|that|with|on|are|be|as)\b", re.I
 )
-_MOJIBAKE = re.compile("[\ufffd\u0080-\u009f\ue000-\uf8ff]|锟斤拷|烫烫|鈥|銆|锛")
-_LATIN_RUN = re.compile(
-    "[\u00c0-\u00ff\u00a1-\u00bf\u0152-\u0178\u2018-\u203a\u20ac]{3,}|[\u00c2\u00c3\u00e2][\u00a0-\u00bf\u20ac]+"
-)
 _FORM = re.compile(r"[□☑√✓]|适用|_{3,}|不适用")
 _INJECTION = re.compile(
     r"(ignore|disregard|forget)\s+(all\s+|any\s+|the\s+|your\s+)*(previous|prior|above|earlier)\s+"
@@ -36,33 +39,48 @@ _WEIGHTS = {
     "contents": -1.2,
     "garble": -3.0,
     "rare_characters": -1.5,
+    "scan_noise": -1.0,
     "number_grid": -0.5,
     "form": -0.5,
     "references": -0.6,
     "links": -0.5,
-    "repetition": -0.6,
+    "repetition": -0.7,
     "sentences": 0.2,
     "function_words": 0.2,
     "structure": 0.5,
     "authority": 0.1,
     "injection": 0.0,
+    "draft": -0.3,
+    "template": -0.3,
+    "navigation": -0.5,
+    "outdated": -0.2,
+    "schema_dump": -0.5,
 }
 _AUTHORITY = {"L1": 1.0, "L2": 0.7, "L3": 0.4, "L4": 0.0}
 
 
-def score_chunk(chunk: MaskedChunk, *, authority: str, settings: ScoreSettings) -> QualityScore:
-    """Score 0..1 and its signals. `authority`: L1..L4. Sound FAQ, code and tables always reach the index."""
-    values = _values(chunk) | {"authority": _AUTHORITY.get(authority, 0.0)}
-    total = _BASE + sum(_WEIGHTS[name] * value for name, value in values.items())
-    damaged = values["garble"] > 0.1 or values["contents"] >= 0.5 or not chunk.text.strip()
+def score_chunk(
+    chunk: MaskedChunk, *, authority: str, settings: ScoreSettings, page: Mapping[str, float] = NO_PAGE
+) -> QualityScore:
+    """Score 0..1 and its signals. `authority`: L1..L4. Sound FAQ, code and tables always reach the index.
+
+    `page`: signals of the whole version (`page_signals`). Rules on trial are written beside and change nothing.
+    """
+    values = _values(chunk) | {"authority": _AUTHORITY.get(authority, 0.0), **page}
+    acting = {name: value for name, value in values.items() if name not in settings.trial}
+    total = _BASE + sum(_WEIGHTS[name] * value for name, value in acting.items())
+    damaged = values["garble"] > 0.1 or values["contents"] >= 0.5 or values["scan_noise"] >= 0.3
     if values["structure"] and not damaged:
         total = max(total, settings.index_from)
     score = min(1.0, max(0.0, total)) if chunk.text.strip() else 0.0
-    band: QualityBand = "index" if score >= settings.index_from else "low"
-    if score < settings.low_from:
-        band = "quarantine"
-    signals = tuple(Signal(name=name, value=value, weight=_WEIGHTS[name]) for name, value in values.items())
-    return QualityScore(chunk=chunk.id, score=score, band=band, signals=signals)
+    signals = [Signal(name=name, value=value, weight=_WEIGHTS[name]) for name, value in values.items()]
+    return QualityScore(
+        chunk=chunk.id,
+        score=score,
+        band=band_of(score, settings),
+        signals=tuple(one for one in signals if one.name in acting),
+        shadow=tuple(one for one in signals if one.name not in acting),
+    )
 
 
 def injection_signal(text: str) -> float:
@@ -74,14 +92,15 @@ def _values(chunk: MaskedChunk) -> dict[str, float]:
     text = chunk.text
     lines = [line for line in text.splitlines() if line.strip()] or [""]
     letters = max(1, sum(c.isalnum() for c in text))
-    structure = chunk.kind in ("code", "table", "faq", "api")
+    structure = chunk.kind in ("code", "table", "faq", "api") or shape(text) is not None
     data = text.encode("utf-8", "replace")
     packed = len(zlib.compress(data)) / max(1, len(data))
     repeated = 1 - len(set(lines)) / len(lines)
     return {
         "contents": 0.0 if structure else _contents(lines),
-        "garble": _garble(text, letters),
-        "rare_characters": _rare(text),
+        "garble": mojibake(text, letters),
+        "rare_characters": rare(text),
+        "scan_noise": scanned(text),
         "number_grid": 0.0 if structure else _digits(lines),
         "form": min(1.0, 10 * len(_FORM.findall(text)) / letters),
         "references": sum(bool(_REFERENCE.search(line)) for line in lines) / len(lines),
@@ -123,32 +142,6 @@ def _chapters(lines: list[str]) -> float:
     ) / len(lines)
 
 
-def _garble(text: str, letters: int) -> float:
-    """Share of damaged letters. Latin-1 letters inside words are French or German; in runs they are mojibake."""
-    latin = sum(len(m) for m in _LATIN_RUN.findall(text))
-    return min(1.0, (sum(len(m) for m in _MOJIBAKE.findall(text)) + latin) / letters)
-
-
 def _digits(lines: list[str]) -> float:
     """Share of lines that hold numbers and hardly a letter."""
     return sum(bool(re.fullmatch(r"[\d\s.,%()（）\-—/|:]+", line)) for line in lines) / len(lines)
-
-
-def _rare(text: str) -> float:
-    """Share of Han characters outside GB 2312 level 1 above what running text has; traditional script is no fault."""
-    han = [c for c in text if "\u4e00" <= c <= "\u9fff"]
-    if len(han) < 8:
-        return 0.0
-    rare = sum(not _common(c) for c in han) / len(han)
-    return max(0.0, rare - 0.12)
-
-
-def _common(character: str) -> bool:
-    """Whether GB 2312 level 1 (rows 16 to 55) or Big5 level 1 holds it."""
-    for codec, low, high in (("gb2312", 0xB0, 0xD7), ("big5", 0xA4, 0xC6)):
-        try:
-            if low <= character.encode(codec)[0] <= high:
-                return True
-        except UnicodeEncodeError:
-            continue
-    return False
