@@ -198,7 +198,7 @@ def _used(action: str, subject: tuple[str, str], used: Any, live: int) -> dict[s
 
 
 def _govern(action: str, subject: tuple[Any, str], reason: str, actor: str, as_json: bool) -> None:
-    from pipelines.publish.publish import live_release
+    from pipelines.publish.rows import live_release
     from pipelines.review import quarantine as acts
 
     if not reason:
@@ -263,7 +263,7 @@ def impact(
     json_: Json = False,
 ) -> None:
     """Which logged questions and people used it."""
-    from pipelines.publish.publish import live_release
+    from pipelines.publish.rows import live_release
     from pipelines.review import quarantine as acts
 
     wired = _wired()

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, update
 
-from pipelines import corpus
+from pipelines import corpus, lifecycle
 from pipelines.app import App
 from pipelines.errors import Code, Rejected
 from pipelines.parse.sink import taken_out
@@ -100,6 +100,8 @@ def parse(app: App, work: Work, key: str) -> Outcome:
             parsed = 1
         document = _titled(load(app, document_key, Document), work.uri)
         ocr_pages = document.ocr_pages if parsed else 0
+        for taken in {*(one.artifact for one in document.blocks), *(one.key for one in document.attachments)} - {None}:
+            app.artifacts.exists(str(taken))  # documents of one content share its figures: each notes them as its own
         chunks = chunk_document(
             document,
             document_id=work.document,
@@ -109,6 +111,7 @@ def parse(app: App, work: Work, key: str) -> Outcome:
         )
         if not chunks:
             raise Rejected(Code.PARSE_NO_TEXT, "the file has no text that a reader would see")
+        _check_erased(app, work, {one.id for one in chunks})
         store(app, key, Parsed(document=document, chunks=chunks))
     made = load(app, key, Parsed)
     noted = {"dated": made.document.dated, "facts": facts_of(made.document)}
@@ -121,14 +124,28 @@ def parse(app: App, work: Work, key: str) -> Outcome:
 
 def _parse_file(app: App, work: Work) -> Document:
     name = Path(work.uri).name
-    with (
-        app.artifacts.local(f"raw/file/{work.sha256}") as path,
-        tempfile.TemporaryDirectory(prefix="sluice-") as folder,
-    ):
-        document = app.parse(path, name, Path(folder))
-        for key, taken in taken_out(Path(folder)):
-            app.artifacts.put_file(key, taken)
-        return document
+    try:
+        with (
+            app.artifacts.local(f"raw/file/{work.sha256}") as path,
+            tempfile.TemporaryDirectory(prefix="sluice-") as folder,
+        ):
+            document = app.parse(path, name, Path(folder))
+            for key, taken in taken_out(Path(folder)):
+                app.artifacts.put_file(key, taken)
+            return document
+    except KeyError as error:
+        raise Rejected(Code.FORGOTTEN, "its raw file was erased") from error
+
+
+def _check_erased(app: App, work: Work, chunks: set[str]) -> None:
+    """A file that brings an erased passage back is refused, and no copy of it is kept."""
+    with app.database.read() as tx:
+        erased = lifecycle.tombstones(tx, app.kb, "chunk")
+    if erased & chunks:
+        from pipelines.publish.forget_chunk import erase_raw
+
+        erase_raw(app, [work.version])
+        raise Rejected(Code.FORGOTTEN, "it holds a passage that was erased on request; take it out at the source")
 
 
 def _titled(document: Document, uri: str) -> Document:

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import structlog
 from sqlalchemy import Connection, select, update
 
-from pipelines import lifecycle
+from pipelines import lifecycle, log
 from pipelines.app import App
 from pipelines.derived import working_on
 from pipelines.errors import Code, Conflict, Misconfigured, Rejected, SluiceError, Systemic, Transient
@@ -20,8 +19,6 @@ from pipelines.settle import settle
 from pipelines.work import Work, works
 from schemas.facts import Rejection
 from sql import tables
-
-log = structlog.get_logger()
 
 
 @dataclass

@@ -3,7 +3,6 @@
 import getpass
 import os
 import secrets
-import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import cache, partial
@@ -11,7 +10,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
-import structlog
 import yaml
 from pydantic import ValidationError
 
@@ -48,7 +46,6 @@ PARSERS = (
 def wire(settings: Settings | None = None, *, actor: str = "", checkpoint: Callable[[str], None] | None = None) -> App:
     """The application for these settings (default: from the environment). Opens nothing heavy."""
     chosen = settings or Settings()
-    _log_to_standard_error()
     home = chosen.home.resolve()
     database = Database(chosen.database_url or f"sqlite:///{home / 'sluice.db'}", home / "locks")
     store = FsspecArtifacts(chosen.artifacts_url) if chosen.artifacts_url else FolderArtifacts(home / "artifacts")
@@ -112,21 +109,6 @@ def wire(settings: Settings | None = None, *, actor: str = "", checkpoint: Calla
         reranker=reranker,
         clock=time.time,
         **extra,
-    )
-
-
-def _log_to_standard_error() -> None:
-    """One JSON line for each event; standard output belongs to results. An entry point may have chosen another form."""
-    if structlog.is_configured():
-        return
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso"),
-            structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(ensure_ascii=False),
-        ],
-        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),  # the one of the moment
     )
 
 

@@ -1,8 +1,13 @@
 """A vector index in memory: exact cosine, plain BM25, the same filters."""
 
+import fcntl
 import math
+import os
+import pickle
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -80,6 +85,62 @@ class FakeIndex:
 
     def drop(self, collection: str) -> None:
         self.rows.pop(collection, None)
+
+
+class FileIndex(FakeIndex):
+    """The same in one file, which a killed process leaves behind whole."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+
+    def _load(self) -> None:
+        if self._path.exists():
+            self.rows = pickle.loads(self._path.read_bytes())
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with self._path.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self._load()
+            yield
+            part = self._path.with_suffix(f".{os.getpid()}")
+            part.write_bytes(pickle.dumps(self.rows))
+            part.replace(self._path)
+
+    def ensure(self, collection: str, dimension: int) -> None:
+        self._load()
+        if collection not in self.rows:
+            with self._writing():
+                super().ensure(collection, dimension)
+
+    def upsert(self, collection: str, rows: Sequence[IndexRow]) -> None:
+        with self._writing():
+            super().upsert(collection, rows)
+
+    def delete(self, collection: str, ids: Sequence[str]) -> None:
+        with self._writing():
+            super().delete(collection, ids)
+
+    def drop(self, collection: str) -> None:
+        with self._writing():
+            super().drop(collection)
+
+    def dense(self, collection: str, vector: Any, where: IndexFilter, limit: int) -> list[IndexHit]:
+        self._load()
+        return super().dense(collection, vector, where, limit)
+
+    def lexical(self, collection: str, tokens: str, where: IndexFilter, limit: int) -> list[IndexHit]:
+        self._load()
+        return super().lexical(collection, tokens, where, limit)
+
+    def states(self, collection: str) -> Iterator[RowState]:
+        self._load()
+        return super().states(collection)
+
+    def fetch(self, collection: str, ids: Sequence[str]) -> list[IndexRow]:
+        self._load()
+        return super().fetch(collection, ids)
 
 
 def _best(scores: dict[str, float], limit: int) -> list[IndexHit]:

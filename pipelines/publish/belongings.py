@@ -95,9 +95,10 @@ def drop_rows(tx: Connection, app: "App", gone: Belongings) -> dict[str, int]:
 
 def drop_facts(tx: Connection, app: "App", gone: Belongings) -> dict[str, int]:
     """What the layers wrote about the versions, and all that hangs on chunks that nobody else has; counts by table."""
-    link = tables.duplicate_link
+    link, clash = tables.duplicate_link, tables.conflict
     counts = {
         "duplicate_link": delete_in(tx, link, link.c.a, gone.chunks) + delete_in(tx, link, link.c.b, gone.chunks),
+        "conflict": delete_in(tx, clash, clash.c.a, gone.chunks) + delete_in(tx, clash, clash.c.b, gone.chunks),
         **corpus.forget(tx, app, list(gone.chunks)),
         "overlay": delete_in(tx, tables.overlay, tables.overlay.c.chunk, gone.chunks),
         "llm_cache": delete_in(tx, tables.llm_cache, tables.llm_cache.c.key, gone.replies),
@@ -120,3 +121,18 @@ def _move_home(tx: Connection, app: "App", versions: Sequence[str]) -> None:
                 corpus.forget(tx, app, [chunk])
             else:
                 tx.execute(update(text).where(text.c.id == corpus.number(chunk)).values(version=other))
+
+
+def blank_questions(tx: Connection, chunks: Sequence[str], rows: Sequence[str]) -> int:
+    """The wording of logged questions that were answered first from the text, cited it, or quote it."""
+    hit, log, c = tables.query_hit, tables.query_log, tables.chunk
+    text = "\n".join(sorted(select_in(tx, select(c.c.text), c.c.id, rows))).casefold()
+    blank: set[str] = set()
+    for part in parts(chunks):
+        query = select(log.c.id, log.c.query, hit.c.rank, hit.c.cited).join(hit, hit.c.query == log.c.id)
+        for row in tx.execute(query.where(hit.c.chunk.in_(part))):
+            if row.rank == 0 or row.cited or row.query.casefold() in text:
+                blank.add(row.id)
+    for part in parts(sorted(blank)):
+        tx.execute(update(log).where(log.c.id.in_(part)).values(query=""))
+    return len(blank)

@@ -14,19 +14,29 @@ from typing import TYPE_CHECKING, Any, Literal
 from sqlalchemy import Connection, delete, func, select, update
 
 from pipelines import lifecycle
-from pipelines.errors import Code, Conflict, SluiceError
-from pipelines.publish.belongings import Belongings, belongings, delete_in, drop_facts, drop_rows, parts
+from pipelines.errors import Code, SluiceError
+from pipelines.lease import held_by_process
+from pipelines.publish.belongings import (
+    Belongings,
+    belongings,
+    blank_questions,
+    delete_in,
+    drop_facts,
+    drop_rows,
+    parts,
+)
 from pipelines.publish.collections import collections
-from pipelines.publish.publish import live_release, recover
+from pipelines.publish.forget_chunk import BY_CHUNK, erase_chunk
+from pipelines.publish.publish import recover
 from pipelines.publish.reembed import drop, rebuild
-from pipelines.publish.rows import linked, select_in
+from pipelines.publish.rows import linked, live_release, select_in
 from pipelines.review.quarantine import check_known, impact
 from sql import tables
 
 if TYPE_CHECKING:
     from pipelines.app import App
 
-Kind = Literal["document", "source", "version"]
+Kind = Literal["document", "source", "version", "chunk"]
 BATCH = 50
 """Versions whose traces go in one step."""
 
@@ -47,7 +57,8 @@ def forget(app: "App", kind: Kind, subject: str, reason: str) -> dict[str, Any]:
 def locked(app: "App") -> ExitStack:
     """Nobody else scans, publishes or re-embeds meanwhile. Raises Conflict(LOCKED)."""
     with ExitStack() as stack:
-        for name in ("sync", "publish", "reembed"):
+        stack.enter_context(held_by_process(app, "sync"))
+        for name in ("publish", "reembed"):
             stack.enter_context(app.database.lock(f"{name}-{app.kb}"))
         recover(app)
         return stack.pop_all()
@@ -66,7 +77,8 @@ def resume(app: "App") -> list[int]:
 
 def _done_before(tx: Connection, app: "App", kind: str, subject: str) -> Any:
     """The erasure that took the subject away; none when it is (again) there."""
-    home = {"document": tables.document.c.id, "version": tables.version.c.id, "source": tables.source.c.name}[kind]
+    homes = {"document": tables.document.c.id, "version": tables.version.c.id, "source": tables.source.c.name}
+    home = homes.get(kind, tables.version_chunk.c.chunk)
     if tx.execute(select(home).where(home == subject)).first():
         return None
     table = tables.erasure
@@ -107,8 +119,9 @@ def _scope(tx: Connection, app: "App", kind: Kind, subject: str) -> tuple[list[s
     d, v = tables.document, tables.version
     if kind == "version":
         return [], [subject]
-    if kind not in ("document", "source"):
-        raise Conflict(Code.UNKNOWN_SUBJECT, f"a {kind} cannot be erased by itself; name its version or document")
+    if kind == "chunk":
+        holding = select(tables.version_chunk.c.version).where(tables.version_chunk.c.chunk == subject)
+        return [], sorted(tx.execute(holding).scalars())
     column = d.c.id if kind == "document" else d.c.source
     documents = sorted(tx.execute(select(d.c.id).where(d.c.kb == app.kb, column == subject)).scalars())
     return documents, sorted(select_in(tx, select(v.c.id), v.c.document, documents))
@@ -129,8 +142,9 @@ def _bury(
 ) -> None:
     """Tombstones: by document, by its place, by version, and by content that no other document has."""
     d, v = tables.document, tables.version
-    rows = [("document", one) for one in documents] + [("version", one) for one in versions]
-    rows += [("source", subject)] if kind == "source" else []
+    rows = [("document", one) for one in documents]
+    rows += [("version", one) for one in versions if kind != "chunk"]
+    rows += [(kind, subject)] if kind in ("source", "chunk") else []
     for part in parts(documents):
         rows += [("place", key) for key in tx.execute(select(d.c.name_key).where(d.c.id.in_(part))).scalars()]
     own = set(versions)
@@ -161,7 +175,16 @@ def _finish(app: "App", number: int) -> dict[str, Any]:
     table = tables.erasure
     with app.database.read() as tx:
         row = tx.execute(select(table).where(table.c.id == number)).one()
-    if row.state == "started":
+    if row.state == "started" and row.kind == "chunk":
+        with app.database.read() as tx:
+            alive = sorted(select_in(tx, select(tables.version.c.id), tables.version.c.id, row.plan["versions"]))
+        counts = erase_chunk(app, row.subject, alive)
+        with app.database.write() as tx:
+            _drop_denial(tx, app, row)
+            _count(tx, number, counts)
+        app.checkpoint("forget.dropped")
+        _certify(app, row, scrub(app))
+    elif row.state == "started":
         for part in parts(row.plan["versions"], BATCH):
             _erase(app, number, list(part), row.plan["documents"])
         with app.database.write() as tx:
@@ -202,7 +225,7 @@ def _erase(app: "App", number: int, versions: list[str], documents: Sequence[str
     counts["artifacts"] += len(gone.artifacts)
     app.checkpoint("forget.artifacts")
     with app.database.write() as tx:
-        counts.update({"query_log": _blank_questions(tx, gone)})
+        counts.update({"query_log": blank_questions(tx, gone.chunks, gone.rows)})
         counts.update(drop_rows(tx, app, gone))
         counts.update(drop_facts(tx, app, gone))
         counts.update(_drop_traces(tx, app, gone))
@@ -222,21 +245,6 @@ def _rows(tx: Connection, versions: list[str], documents: Sequence[str]) -> set[
         rows = tx.execute(select(c.c.id, c.c.chunk, c.c.content_hash).where(c.c.document == document))
         found.update(row.id for row in rows if (row.chunk, row.content_hash) not in kept)
     return found
-
-
-def _blank_questions(tx: Connection, gone: Belongings) -> int:
-    """The wording of logged questions that were answered first from the erased text, cited it, or quote it."""
-    hit, log, c = tables.query_hit, tables.query_log, tables.chunk
-    text = "\n".join(sorted(select_in(tx, select(c.c.text), c.c.id, gone.rows))).casefold()
-    blank: set[str] = set()
-    for part in parts(gone.chunks):
-        query = select(log.c.id, log.c.query, hit.c.rank, hit.c.cited).join(hit, hit.c.query == log.c.id)
-        for row in tx.execute(query.where(hit.c.chunk.in_(part))):
-            if row.rank == 0 or row.cited or row.query.casefold() in text:
-                blank.add(row.id)
-    for part in parts(sorted(blank)):
-        tx.execute(update(log).where(log.c.id.in_(part)).values(query=""))
-    return len(blank)
 
 
 def _drop_traces(tx: Connection, app: "App", gone: Belongings) -> dict[str, int]:
@@ -272,16 +280,23 @@ def _drop_documents(tx: Connection, app: "App", number: int, row: Any) -> None:
             tables.unsettled,
         )
     }
+    for column in (tables.conflict.c.document_a, tables.conflict.c.document_b):
+        counts["conflict"] = counts.get("conflict", 0) + delete_in(tx, tables.conflict, column, documents)
     counts["deny"] = delete_in(tx, deny, deny.c.subject, documents, both)
     whole = (listed.c.kb == app.kb) & (listed.c.operation == "document")
     counts["release_row"] = delete_in(tx, listed, listed.c.row, documents, whole)
     counts["document"] = delete_in(tx, d, d.c.id, documents, d.c.kb == app.kb)
-    named = (deny.c.kb == app.kb) & (deny.c.kind == row.kind) & (deny.c.subject == row.subject)
-    counts["deny"] += tx.execute(delete(deny).where(named)).rowcount
+    counts["deny"] += _drop_denial(tx, app, row)
     if row.kind == "source":
         where = (tables.source.c.kb == app.kb) & (tables.source.c.name == row.subject)
         counts["source"] = tx.execute(delete(tables.source).where(where)).rowcount
     _count(tx, number, counts)
+
+
+def _drop_denial(tx: Connection, app: "App", row: Any) -> int:
+    deny = tables.deny
+    named = (deny.c.kb == app.kb) & (deny.c.kind == row.kind) & (deny.c.subject == row.subject)
+    return tx.execute(delete(deny).where(named)).rowcount
 
 
 def _count(tx: Connection, number: int, more: "Counter[str] | dict[str, int]") -> None:
@@ -314,7 +329,7 @@ def _certify(app: "App", row: Any, scrubbed: dict[str, str]) -> None:
     table = tables.erasure
     with app.database.write() as tx:
         counts = tx.execute(select(table.c.counts).where(table.c.id == row.id)).scalar_one()
-        left = _left(tx, row.plan)
+        left = _left_of_chunk(tx, row.subject) if row.kind == "chunk" else _left(tx, row.plan)
         if any(left.values()):
             raise SluiceError(Code.ERASURE_INCOMPLETE, f"still there: {left}")
         certificate = {
@@ -355,3 +370,12 @@ def _left(tx: Connection, plan: dict[str, Any]) -> dict[str, int]:
         "document": select_in(tx, select(tables.document.c.id), tables.document.c.id, documents),
     }
     return {place: len(rows) for place, rows in found.items()}
+
+
+def _left_of_chunk(tx: Connection, chunk: str) -> dict[str, int]:
+    """Read-back: what the tables still hold of it."""
+    places = (tables.chunk, *BY_CHUNK)
+    return {
+        table.name: tx.execute(select(func.count()).select_from(table).where(table.c.chunk == chunk)).scalar_one()
+        for table in places
+    }

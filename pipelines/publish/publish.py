@@ -17,7 +17,7 @@ from pipelines.layers import load
 from pipelines.publish import vectors
 from pipelines.publish.collections import Collection, written
 from pipelines.publish.index_rows import rows_of, verify, write_rows
-from pipelines.publish.rows import AUTHORITY, RowPlan, Wanted, plan_rows
+from pipelines.publish.rows import AUTHORITY, RowPlan, Wanted, live_release, plan_rows
 from schemas.chunk import Masked, MaskedChunk
 from schemas.index import FOREVER
 from sql import tables
@@ -67,11 +67,6 @@ def recover(app: "App") -> list[int]:
         else:
             _hygiene(app, row.number, written(app))
     return [row.number for row in rows]
-
-
-def live_release(tx: Connection, kb: str) -> int:
-    table = tables.knowledge_base
-    return int(tx.execute(select(table.c.live_release).where(table.c.name == kb)).scalar_one())
 
 
 def _release(tx: Connection, kb: str, number: int) -> Any:

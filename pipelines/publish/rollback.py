@@ -8,8 +8,8 @@ from sqlalchemy import select, update
 from pipelines import lifecycle
 from pipelines.errors import Code, Conflict
 from pipelines.library import check_readable
-from pipelines.publish.publish import Published, live_release, publish, recover, settle_versions
-from pipelines.publish.rows import visible_versions
+from pipelines.publish.publish import Published, publish, recover, settle_versions
+from pipelines.publish.rows import live_release, visible_versions
 from sql import tables
 
 if TYPE_CHECKING:

@@ -43,11 +43,15 @@ class RowPlan:
     """Target version of every document whose entry changes."""
 
 
+def live_release(tx: Connection, kb: str) -> int:
+    table = tables.knowledge_base
+    return int(tx.execute(select(table.c.live_release).where(table.c.name == kb)).scalar_one())
+
+
 def visible_versions(tx: Connection, kb: str, release: int | None = None) -> dict[str, str]:
     """Version by document as readers see them at `release` (None: live)."""
     if release is None:
-        table = tables.knowledge_base
-        release = int(tx.execute(select(table.c.live_release).where(table.c.name == kb)).scalar_one())
+        release = live_release(tx, kb)
     shown = tables.document_release
     rows = tx.execute(
         select(shown.c.document, shown.c.version)

@@ -17,6 +17,7 @@ from pipelines.publish.belongings import belongings, delete_in, drop_facts, drop
 from pipelines.publish.collections import Collection, collections
 from pipelines.publish.forget import locked, resume
 from pipelines.publish.reembed import drop
+from pipelines.publish.rows import select_in
 from sql import tables
 
 if TYPE_CHECKING:
@@ -201,7 +202,8 @@ def _drop_files(app: "App") -> int:
     with app.database.read() as tx:
         for part in parts([key.rpartition("/")[2] for key in stored]):
             wanted.update(tx.execute(select(v.c.sha256).where(v.c.sha256.in_(part), needed)).scalars())
-    orphans = [key for key in stored if key.rpartition("/")[2] not in wanted]
+        noted = select_in(tx, select(tables.derived.c.key), tables.derived.c.key, stored)  # attachments are files too
+    orphans = [key for key in stored if key.rpartition("/")[2] not in wanted and key not in noted]
     app.artifacts.delete(orphans)
     return len(orphans)
 

@@ -4,10 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import structlog
 from sqlalchemy import select
 
+from pipelines import log
 from pipelines.publish.collections import embedder_for, live_embedder
 from schemas.chunk import MaskedChunk
 from sql import tables
@@ -16,18 +15,20 @@ if TYPE_CHECKING:
     from pipelines.app import App
 
 BATCH = 256
-log = structlog.get_logger()
 
 
 def ensure(app: "App", chunks: Iterable[MaskedChunk], embedder: str = "") -> int:
     """Embed what has no vector of this embedder ('': the live index's) yet; returns how many chunks were embedded.
     Killed in between, nothing is done twice but the batch it was in."""
+    import numpy as np
+
     model = embedder_for(app, embedder) if embedder else live_embedder(app)
     print_ = model.description.fingerprint
     embedded = 0
     for batch in _batches(chunks, BATCH):
         hashes = {one.content_hash: one for one in batch}
-        missing = [hashes[one] for one in hashes if one not in _known(app, list(hashes), print_)]
+        known = _known(app, list(hashes), print_)
+        missing = [hashes[one] for one in hashes if one not in known]
         if not missing:
             continue
         made = model.embed(missing)
@@ -58,6 +59,8 @@ def _known(app: "App", hashes: Sequence[str], embedder: str) -> set[str]:
 
 def read(app: "App", hashes: Sequence[str], embedder: str) -> dict[str, Any]:
     """float32 arrays by content hash; what is not there is left out."""
+    import numpy as np
+
     table = tables.vector
     found: dict[str, Any] = {}
     wanted = list(dict.fromkeys(hashes))

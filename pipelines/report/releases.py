@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from pipelines.publish.publish import live_release
+from pipelines.publish.rows import live_release
 from pipelines.report.scope import Scope
 from sql import tables
 

@@ -7,8 +7,7 @@ from sqlalchemy import Connection, func, select
 from pipelines import lifecycle
 from pipelines.errors import Code, Conflict
 from pipelines.library import check_readable
-from pipelines.publish.publish import live_release
-from pipelines.publish.rows import visible_versions
+from pipelines.publish.rows import live_release, visible_versions
 from pipelines.review.edit import overlays
 from schemas.index import FOREVER
 from sql import tables

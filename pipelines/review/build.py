@@ -121,17 +121,30 @@ def _items(tx: Connection, app: App) -> list[Item]:
     """Newest staged version of each document against what readers see, and what has vanished at its source."""
     d = tables.document
     live = visible_versions(tx, app.kb)
+    leaving = _in_publication(tx, app.kb)
     newest = _newest_staged(tx, app.kb)
     items = [
         Item(document, version, live.get(document), "replace" if document in live else "add")
         for document, version in sorted(newest.items())
+        if (document, version) not in leaving
     ]
     gone = select(d.c.id).where(d.c.kb == app.kb, d.c.present.is_(False))
     keeps = kept(tx, app.kb)
     for document in sorted(tx.execute(gone).scalars()):
-        if document in live and document not in keeps:
+        if document in live and document not in keeps and (document, None) not in leaving:
             items.append(Item(document, None, live[document], "remove"))
     return items
+
+
+def _in_publication(tx: Connection, kb: str) -> set[tuple[str, str | None]]:
+    """Changes of a release that is on its way to readers: they need no review any more."""
+    item, release = tables.release_item, tables.release
+    query = (
+        select(item.c.document, item.c.version)
+        .join(release, (release.c.kb == item.c.kb) & (release.c.number == item.c.release))
+        .where(item.c.kb == kb, item.c.decision == "approved", release.c.state == "publishing")
+    )
+    return {(row.document, row.version) for row in tx.execute(query)}
 
 
 def _open(tx: Connection, kb: str) -> int | None:

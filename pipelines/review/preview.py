@@ -16,8 +16,8 @@ from pipelines.layers import load
 from pipelines.library import Reader, SqlLibrary
 from pipelines.publish import vectors
 from pipelines.publish.collections import embedder_for
-from pipelines.publish.publish import days, live_release
-from pipelines.publish.rows import AUTHORITY, plan_rows
+from pipelines.publish.publish import days
+from pipelines.publish.rows import AUTHORITY, live_release, plan_rows
 from schemas.chunk import Masked
 from schemas.index import IndexFilter, IndexHit
 from schemas.search import Passage, SearchResult

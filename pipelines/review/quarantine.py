@@ -64,6 +64,7 @@ def quarantine(app: App, kind: Kind, subject: str, reason: str) -> Impact:
         if done.rowcount:
             detail = {"chunks": found.chunks, "queries": found.queries, "users": found.users}
             lifecycle.record(tx, app.kb, app.actor, "quarantine", kind, subject, reason, **detail)
+    app.checkpoint("quarantine.denied")
     return found
 
 

@@ -10,7 +10,7 @@ from pipelines.conflict.judge import Judgement
 from pipelines.conflict.views import conflict, conflicts
 from pipelines.errors import Code, Conflict
 from pipelines.lifecycle import verify_audit
-from pipelines.publish.publish import live_release
+from pipelines.publish.rows import live_release
 from pipelines.report import views
 from tests.fakes import FakeLanguageModel
 from tests.flow.conftest import Kb

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from pipelines.backfill import Selection
 from pipelines.errors import Code, Conflict
 from pipelines.lifecycle import verify_audit
 from pipelines.publish.forget import forget
@@ -143,3 +144,21 @@ def test_a_duplicate_that_was_not_shown_shows_after_its_twin_is_erased(kb: Kb) -
     assert kb.document("Lunch is served") != document
     assert certificate["copies"] == []
     assert reconcile(kb.app, repair=False)["faults"] == []
+
+
+def test_one_passage_goes_and_its_document_stays(held: Kb, tmp_path: Path) -> None:
+    chunk = next(one["chunk"] for one in held.hits("zebrafish") if "zebrafish" in one["text"])
+    done = forget(held.app, "chunk", chunk, "a private matter")
+    assert places_of(held, "zebrafish") == places_of(held, "quokka") == []
+    assert held.shows("Guests may feed") and held.shows("Guests feed nothing", as_of=1)
+    assert not any(done["certificate"]["left"].values())
+    assert reconcile(held.app, repair=False)["faults"] == []
+    for options in ({}, {"full": True}, {"again": Selection()}):
+        assert held.sync(**options).as_json()["release"] is None
+        assert places_of(held, "zebrafish") == []
+    held.write("aquarium", SECRET, "Guests are asked to wear a hat behind the glass.")
+    assert [one["code"] for one in held.sync().as_json()["rejections"]] == [Code.FORGOTTEN.value]
+    assert places_of(held, "zebrafish") == places_of(held, "wear a hat") == []
+    held.write("aquarium", "Nothing to see.", "Guests are asked to wear a hat behind the glass.")
+    held.release()
+    assert held.shows("wear a hat") and not held.shows("Guests may feed")

@@ -8,7 +8,8 @@ from sqlalchemy import select
 from pipelines.errors import Code, SluiceError
 from pipelines.evaluate.evaluate import evaluate
 from pipelines.publish.gate import overrule
-from pipelines.publish.publish import live_release, publish
+from pipelines.publish.publish import publish
+from pipelines.publish.rows import live_release
 from pipelines.report import views
 from pipelines.review.decide import approve, decline
 from sql import tables

@@ -4,7 +4,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from pipelines.ask import find
-from pipelines.publish.publish import live_release
+from pipelines.publish.rows import live_release
 from pipelines.report.releases import release_line
 from pipelines.report.wording import Piece, marked
 from pipelines.review.preview import preview

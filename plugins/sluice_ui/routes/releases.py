@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Form
 from starlette.responses import Response
 
-from pipelines.publish.publish import live_release
+from pipelines.publish.rows import live_release
 from pipelines.report.audits import trail
 from pipelines.report.releases import decisions, hidden_items, release_items, release_line, release_lines
 from pipelines.report.two_releases import compare, document_between
