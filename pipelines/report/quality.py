@@ -7,7 +7,7 @@ from sqlalchemy import Connection, select
 
 from pipelines.errors import Code, Conflict
 from pipelines.publish.collections import collections
-from pipelines.publish.publish import live_release
+from pipelines.publish.rows import live_release
 from pipelines.report import drift, expectations, frames
 from pipelines.report.figures import figures
 from sql import tables
