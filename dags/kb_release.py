@@ -6,7 +6,7 @@ from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOpe
 from airflow.sdk import DAG, Param, TriggerRule, task
 from airflow.sdk.exceptions import AirflowSkipException
 
-from pipelines.airflow_dags import RETRY
+from pipelines.airflow_dags import RETRY, quality_report
 from pipelines.airflow_notify import Tell
 from pipelines.airflow_question import ReleaseQuestion
 
@@ -74,4 +74,5 @@ with DAG(
         task_id="again", trigger_dag_id="kb_release", trigger_run_id=run, conf=following["conf"]
     )
     routed >> [ask, published]
-    published >> following >> again
+    published >> [quality_report(published), following]
+    following >> again

@@ -10,7 +10,7 @@ from airflow.sdk import DAG, Param, TriggerRule, chain, task, task_group
 from airflow.sdk.exceptions import AirflowSkipException
 from airflow.timetables.trigger import CronTriggerTimetable
 
-from pipelines.airflow_dags import RETRY, optional, who
+from pipelines.airflow_dags import RETRY, optional, quality_report, who
 from pipelines.airflow_notify import Tell
 from pipelines.layers import LAYERS
 
@@ -73,4 +73,5 @@ with DAG(
         conf=built,
         skip_when_already_exists=True,  # an unchanged release is asked about once
     )
-    batch.expand(versions=batches) >> built >> review >> watch(batches)
+    checked = quality_report(built["release"], strict=False)
+    batch.expand(versions=batches) >> built >> checked >> review >> watch(batches)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from airflow.sdk import Param, get_current_context
+from airflow.sdk import Param, get_current_context, task
 from airflow.sdk.definitions.retry_policy import ExceptionRetryPolicy, RetryAction, RetryRule
 
 RETRY: dict[str, Any] = {
@@ -45,3 +45,11 @@ def who() -> tuple[str, str]:
 def actor(context: Mapping[str, Any]) -> str:
     """Who triggered this run; the schedule acts as `airflow`."""
     return str(getattr(context["dag_run"], "triggering_user_name", None) or "airflow")
+
+
+@task
+def quality_report(release: int | None, strict: bool = True) -> dict[str, int] | None:
+    """Failed expectations by severity, of a release where there is one; `strict`: red when a critical one failed."""
+    from pipelines import airflow_tasks
+
+    return airflow_tasks.report(release, who()[1], strict) if release else None

@@ -11,6 +11,7 @@ from pipelines.cli_ask import app as ask_app
 from pipelines.cli_conflicts import app as conflicts_app
 from pipelines.cli_edit import app as edit_app
 from pipelines.cli_eval import app as eval_app
+from pipelines.cli_impact import app as impact_app
 from pipelines.cli_keep import app as keep_app
 from pipelines.cli_output import emit
 from pipelines.cli_progress import progress
@@ -32,6 +33,7 @@ app.add_typer(edit_app)
 app.add_typer(sync_app)
 app.add_typer(conflicts_app, name="conflicts")
 app.add_typer(report_app)
+app.add_typer(impact_app)
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 Reason = Annotated[str, typer.Option("--reason", help="Why; kept in the audit.")]
@@ -253,26 +255,6 @@ def requeue(
 ) -> None:
     """Send rejected versions through the layers again at the next sync."""
     _govern("requeue", _subject(doc, source, version, None), reason, actor, json_)
-
-
-@app.command()
-def impact(
-    doc: Doc = None,
-    release: Annotated[int | None, typer.Option("--release", help="Release number.")] = None,
-    chunk: ChunkId = None,
-    json_: Json = False,
-) -> None:
-    """Which logged questions and people used it."""
-    from pipelines.publish.rows import live_release
-    from pipelines.review import quarantine as acts
-
-    wired = _wired()
-    kind, subject = ("release", str(release)) if release is not None else _subject(doc, None, None, chunk)
-    with wired.database.read() as tx:
-        acts.check_known(tx, wired.kb, kind, subject)
-        used = acts.impact(tx, wired.kb, kind, subject)
-        live = live_release(tx, wired.kb)
-    emit(_used("impact", (kind, subject), used, live), json_)
 
 
 @app.command()

@@ -27,7 +27,19 @@ def rollback(app: "App", number: int, reason: str) -> Published:
             if live != number:
                 _move(tx, app, live, number, target, reason)
         app.checkpoint("rollback.moved")
+        if live != number:
+            _note_impact(app, live, reason)
     return Published(number, number, seconds=time.perf_counter() - started)
+
+
+def _note_impact(app: "App", left: int, reason: str) -> None:
+    """Who was answered with what the release that was left had brought: after the move, which must not wait for it."""
+    from pipelines.review.quarantine import impact
+
+    with app.database.write() as tx:
+        used = impact(tx, app.kb, "release", str(left))
+        counts = {"chunks": used.chunks, "queries": used.queries, "users": used.users}
+        lifecycle.record(tx, app.kb, app.actor, "kb.rollback_impact", "release", str(left), reason, **counts)
 
 
 def _target(tx: Any, kb: str, number: int) -> Any:

@@ -152,6 +152,19 @@ def _mark(app: "App", number: int, suites: Sequence[dict[str, Any]]) -> None:
                 tx.execute(item.update().where(where, item.c.document == row.document).values(risk=risk))
 
 
+def publish_pages(app: "App", report: dict[str, Any]) -> list[str]:
+    """The report as HTML in each language, in the artifact store. Returns the keys."""
+    from pipelines.report.page import page
+
+    with app.database.read() as tx:
+        past = history(tx, app.kb)
+    keys = []
+    for language in ("en", "zh"):
+        keys.append(f"reports/{app.kb}/{report['run']}/report.{language}.html")
+        app.artifacts.put(keys[-1], page(report, past, language).encode())
+    return keys
+
+
 def latest(tx: Connection, kb: str, number: int | None = None, scope: Scope | None = None) -> dict[str, Any] | None:
     """The newest stored report, of one release where given."""
     q = tables.quality_run

