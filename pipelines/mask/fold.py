@@ -17,7 +17,7 @@ SHORTEST_SPOKEN = 7
 _SPOKEN = {
     **dict(zip("零一二三四五六七八九", "0123456789", strict=True)),
     **dict(zip("〇壹贰叁肆伍陆柒捌玖", "0123456789", strict=True)),
-    **dict(zip("○幺两貳參陸", "012236", strict=True)),
+    **dict(zip("○幺两貳參陸洞拐勾", "012236079", strict=True)),
 }
 _SPOKEN_TABLE = str.maketrans(_SPOKEN)
 _DIGIT = "[" + "".join(_SPOKEN) + "0-9]"
@@ -27,13 +27,25 @@ _DASHES = {ord(dash): "-" for dash in "‐‑‒–—―−﹣－ー"}
 
 
 def _ascii(character: str) -> str:
-    plain = unicodedata.normalize("NFKC", character)
+    digit = unicodedata.digit(character, None)
+    plain = unicodedata.normalize("NFKC", character) if digit is None else str(digit)
     return plain if len(plain) == 1 and plain.isascii() else character
 
 
 _NOT_ASCII = re.compile(
-    r"[\u00a0\u00b2-\u00b9\u2000-\u200a\u2070-\u2099\u2460-\u2468\u3000\uff01-\uff5e\U0001d400-\U0001d7ff]"
+    r"[\u00a0\u00b2-\u00b9\u0660-\u0669\u06f0-\u06f9\u2000-\u200a\u2070-\u2099\u2460-\u2468\u24ea\u3000"
+    r"\uff01-\uff5e\U0001d400-\U0001d7ff]"
 )
+
+
+_SCANNED = re.compile(r"(?<![A-Za-z0-9])[0-9OoIl](?:[ \-]?[0-9OoIl]){8,17}[ \-]?[0-9OoIlXx](?![A-Za-z0-9])")
+_SCANNED_TABLE = str.maketrans("OoIl", "0011")
+
+
+def _unscanned(match: re.Match[str]) -> str:
+    """A long number in which a scanner took zeros and ones for letters; a word of such letters stays."""
+    run = match.group()
+    return run.translate(_SCANNED_TABLE) if sum(c.isdigit() for c in run) * 2 > len(run.replace(" ", "")) else run
 
 
 class Folded(NamedTuple):
@@ -52,6 +64,7 @@ class Folded(NamedTuple):
 def fold(text: str) -> Folded:
     """Every step but the last keeps the length, so most texts need no map."""
     folded = PLACEHOLDER.sub(lambda m: "■" * len(m.group()), text)
+    folded = _SCANNED.sub(_unscanned, folded)
     if not folded.isascii():
         folded = _NOT_ASCII.sub(lambda m: _ascii(m.group()), folded).translate(_DASHES)
         folded = _RUN.sub(lambda m: m.group().translate(_SPOKEN_TABLE), folded)

@@ -31,8 +31,9 @@ def visible(markup: str) -> tuple[str, list[tuple[int, int]]]:
         if token.group().startswith("&"):
             character = html.unescape(token.group())
             add(character, [token.span()] + [(at, at)] * (len(character) - 1))
-        elif not _INLINE.fullmatch(token.group(2) or ""):
-            add(CELL_BREAK, [(at, at)] * len(CELL_BREAK))
+        elif (name := token.group(2)) and not _INLINE.fullmatch(name):
+            gap = "\n" if name.lower() == "br" else CELL_BREAK
+            add(gap, [(at, at)] * len(gap))
     add(markup[at:], ((i, i + 1) for i in range(at, len(markup))))
     return "".join(text), origin
 

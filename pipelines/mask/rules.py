@@ -33,6 +33,8 @@ class Rule(NamedTuple):
 
 
 _S = r"[ \t\-\n\r]{0,2}"
+_ANY = r"[ \t\-\n\r.·/_]{0,3}"
+"""Where a check digit decides, anything may part the digits."""
 _LEFT = r"(?<![0-9A-Za-z*])(?<![0-9]\.)"
 _RIGHT = r"(?![0-9A-Za-z*])(?!\.[0-9])"
 _SEPARATORS = re.compile(r"[\s\-._·•()/]+")
@@ -46,6 +48,7 @@ _MONEY_BEFORE = re.compile(r"(?:人民币|金额|总额|合计|收入|利润|资
 _UNIT_AFTER = re.compile(r"^\s?(?:[元圆万亿美港欧千百吨米股份件个%％]|mm|cm|km|kg|MB|GB|KB|bytes)")
 _CARD = re.compile(r"卡|账户|账号|帐号|帐户|开户|信用|借记|(?i:card|visa|master|amex|account|a/c|unionpay)")
 _TELEPHONE = re.compile(r"电话|座机|传真|热线|致电|拨打|固话|(?i:\btel|\bfax|phone|call)")
+_MOBILE_LABEL = re.compile(r"电话|手机|联系|微信|(?i:\btel|phone|mobile|whatsapp)")
 _PASSPORT = re.compile(r"护照|(?i:passport)")
 _PERMIT = re.compile(r"通行证|(?i:permit)")
 _SOCIAL = re.compile(r"(?i:ssn|social security)")
@@ -64,7 +67,7 @@ def _not_amount(value: str, before: str, after: str) -> bool:
 
 
 def _id_card(value: str, before: str, after: str) -> bool:
-    return checks.id_card(value)
+    return checks.id_card(value.replace("×", "X"))
 
 
 def _id_card_15(value: str, before: str, after: str) -> bool:
@@ -141,24 +144,27 @@ _CN = r"\(?(?:\+|00)86\)?"
 _USCC = rf"[1-9ANYany]{_S}[1-9ANYany]{_digits(6)}(?:{_S}[0-9A-HJ-NPQRTUWXYa-hj-npqrtuwxy]){{10}}"
 _CARD_GROUPS = r"[3-6][0-9]{3}(?:[ \-][0-9]{4}){3}(?:[ \-][0-9]{1,3})?"
 _IBAN = r"[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?"
+_AT = r"\s{0,2}(?:@|[\[({<]\s?(?i:at)\s?[\])}>])\s{0,2}"
+_DOT = r"(?:\s?[.]\s?|\s?[\[({<]\s?(?i:dot)\s?[\])}>]\s?)"
 _EMAIL = (
-    r"(?<![A-Za-z0-9._%+\-])[A-Za-z0-9][A-Za-z0-9._%+\-]{0,63} ?(?:@|[\[(]at[\])]) ?"
-    r"(?:[A-Za-z0-9](?:[A-Za-z0-9\-]{0,62})\.){1,5}[A-Za-z]{2,18}(?![A-Za-z0-9])"
+    rf"(?<![A-Za-z0-9._%+\-])[A-Za-z0-9][A-Za-z0-9._%+\-]{{0,63}}{_AT}"
+    rf"(?:[A-Za-z0-9](?:[A-Za-z0-9\-]{{0,62}}){_DOT}){{1,5}}[A-Za-z]{{2,18}}(?![A-Za-z0-9])"
 )
 _MOBILE = (
     rf"(?:(?<![0-9A-Za-z*])|(?<=[Tt]el)|(?<=TEL)|(?<=[Pp]hone))(?<![0-9]\.)(?:\(?(?:\+|00)?86\)?{_S})?"
     rf"1{_S}[3-9]{_digits(9)}{_RIGHT}"
 )
-_MOBILE_DOTTED = r"(?:\+86[. ]?)?1[3-9][0-9]\.[0-9]{4}\.[0-9]{4}"
+_MOBILE_GROUPED = r"((?:\+86[. ]?)?1[3-9][0-9]([ \t]{0,2}[.·・/_\-][ \t]{0,2}|[ \t]{1,4})[0-9]{4}\2[0-9]{4})"
+_MOBILE_COMMAS = r"1[3-9][0-9],[0-9]{4},[0-9]{4}"
 _LANDLINE_ABROAD = rf"(?:{_CN}[ \-]{{0,2}}|86-)\(?0?(?:10|2[0-9]|[3-9][0-9]{{2}})\)?[ \-]{{0,2}}{_LOCAL}{_EXTENSION}"
 _LANDLINE = rf"(?<!-)(?:\({_AREA}\)[ \-\n]{{0,2}}|{_AREA}[ \-\n]{{1,3}}){_LOCAL}{_EXTENSION}"
 _INTERNATIONAL = r"(?<![0-9A-Za-z+*])\+[1-9][0-9]{0,2}(?:[ .\-]?\(?[0-9]{1,5}\)?){2,5}(?![0-9A-Za-z*])"
 _NORTH_AMERICAN = (
     r"(?<![\-/])(?:1[ .\-])?(?:\([2-9][0-8][0-9]\) ?|[2-9][0-8][0-9][.\-])[2-9][0-9]{2}[.\-][0-9]{4}(?![\-/])"
 )
-_PASSPORT_NUMBER = r"(?:[A-Za-z][0-9]{8}|[A-Za-z]{2}[0-9]{7}|[0-9]{9})"
+_PASSPORT_NUMBER = r"(?:[A-Za-z] ?[0-9]{4} ?[0-9]{4}|[A-Za-z]{2}[0-9]{7}|[0-9]{9})"
 _PLATE = (
-    r"[京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼][A-HJ-NP-Z][ ·•・.\-]?"
+    r"[京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼] ?[A-HJ-NP-Z][ ·•・.\-]?"
     rf"(?:[A-HJK]{_PLATE_CHARACTER}[0-9]{{4}}|[0-9]{{5}}[A-HJK]|{_PLATE_CHARACTER}{{4}}[A-HJ-NP-Z0-9挂学警港澳]){_RIGHT}"
 )
 _PRIVATE = (
@@ -175,14 +181,15 @@ def _whole(pattern: str) -> re.Pattern[str]:
 
 _RULES: tuple[Rule, ...] = (
     Rule("EMAIL", re.compile(_EMAIL), _email),
-    Rule("ID_CARD", _whole(rf"[1-8]{_digits(16)}{_S}[0-9Xx]"), _id_card),
+    Rule("ID_CARD", _whole(rf"[1-8](?:{_ANY}[0-9]){{16}}{_ANY}[0-9Xx×]"), _id_card),
     Rule("USCC", _whole(_USCC), _uscc),
     Rule("BANK_CARD", _whole(rf"[3-6]{_digits(14)}(?:{_S}[0-9]){{0,4}}"), _bank_card),
     Rule("BANK_CARD", _whole(_CARD_GROUPS), _card_in_groups),
     Rule("IBAN", _whole(_IBAN), _iban),
     Rule("ID_CARD", _whole(rf"[1-8]{_digits(14)}"), _id_card_15, strong=False),
     Rule("PHONE", re.compile(_MOBILE), _not_amount),
-    Rule("PHONE", _whole(_MOBILE_DOTTED), _not_amount),
+    Rule("PHONE", _whole(_MOBILE_GROUPED), _not_amount),
+    Rule("PHONE", _whole(_MOBILE_COMMAS), _labelled(_MOBILE_LABEL)),
     Rule("LANDLINE", _whole(_LANDLINE_ABROAD), _not_amount),
     Rule("LANDLINE", _whole(_LANDLINE), _not_amount),
     Rule("LANDLINE", _whole(rf"{_AREA}[2-9][0-9]{{6,7}}{_EXTENSION}"), _labelled(_TELEPHONE), strong=False),
@@ -201,7 +208,7 @@ _RULES: tuple[Rule, ...] = (
 TYPES = tuple(rule.type for rule in _RULES)
 
 _ADDRESS_LEAD = re.compile(r"^.*(?:地址|住址|住所|位于|坐落|寄往|送往|居住|现住|家住|来自|前往|[在于至到为是])(?=.{2})")
-_HINT = re.compile(r"[0-9@]")
+_HINT = re.compile(r"[0-9@]|[\[({<]\s?(?i:at)\s?[\])}>]")
 
 
 @lru_cache(maxsize=8)
@@ -216,6 +223,8 @@ def _matches(rule: Rule, text: str) -> Iterator[tuple[int, int]]:
         start, end = match.span(group)
         if rule.type == "ADDRESS" and (lead := _ADDRESS_LEAD.match(text[start:end])):
             start += lead.end()
+        if not text[start:end].strip("■"):
+            continue  # what masking left behind
         value = _SEPARATORS.sub("", text[start:end]) if rule.type not in ("EMAIL", "IP") else text[start:end]
         if rule.accept(value, text[max(0, start - 20) : start], text[end : end + 20]):
             yield start, end

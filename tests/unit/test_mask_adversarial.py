@@ -1,0 +1,94 @@
+"""Numbers in disguise: whatever a writer, a scanner or a page does to a value, no digit of it may stay."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.errors import Code, Rejected
+from pipelines.mask import mask_version
+from pipelines.mask.html import visible
+from pipelines.mask.rules import find
+from pipelines.mask.settings import MaskSettings
+from schemas.chunk import Chunk
+
+MOBILE = "13800138000"
+ID_CARD = "11010519491231002X"
+
+
+def covered(text: str) -> bool:
+    """Whether every letter and digit of a text that is one value lies in a finding."""
+    found = {index for one in find(text) for index in range(one.start, one.end)}
+    return all(index in found for index, character in enumerate(text) if character.isalnum())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "138·0013·8000",
+        "138/0013/8000",
+        "138_0013_8000",
+        "138 - 0013 - 8000",
+        "138   0013   8000",
+        "①③⑧⓪⓪①③⑧⓪⓪⓪",
+        "١٣٨٠٠١٣٨٠٠٠",
+        "幺三八洞洞幺三八洞洞洞",
+        "138OO138OOO",
+        "l38OO138000",
+        "13800l38o0o",
+        "11O105194912310O2X",
+        "110105.19491231.002X",
+        "11010519491231002×",
+        "zhangsan [at] example [dot] com",
+        "zhangsan @ example . com",
+        "京 A 12345",
+    ],
+)
+def test_a_disguised_value_is_covered_whole(text: str) -> None:
+    assert covered(text)
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<td>138<b>0013</b>8000</td>",
+        "<td>138<br>0013<br/>8000</td>",
+        "<td>138<!-- page 2 -->00138000</td>",
+        "<td>" + "".join(f"<span>{digit}</span>" for digit in MOBILE) + "</td>",
+    ],
+)
+def test_a_number_that_tags_split_is_covered(markup: str) -> None:
+    assert covered(visible(markup)[0].strip())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "比例为138,0013,8000三组",
+        "OllO是一个词，IOIO也是",
+        "见第 10 页 (at the end) 一节",
+        "lOl lol OOO",
+    ],
+)
+def test_words_and_lists_of_numbers_are_left_alone(text: str) -> None:
+    assert find(text) == ()
+
+
+@given(
+    value=st.sampled_from((MOBILE, ID_CARD)),
+    gaps=st.lists(st.sampled_from(("", "", "", " ", "-", "\n", "\u200b", "\u00ad", " \n")), min_size=18, max_size=18),
+    wide=st.booleans(),
+)
+def test_separators_line_breaks_and_invisible_characters_hide_nothing(value: str, gaps: list[str], wide: bool) -> None:
+    shown = value.translate({ord(c): ord(c) + 0xFEE0 for c in "0123456789"}) if wide else value
+    assert covered("".join(digit + gap for digit, gap in zip(shown, gaps, strict=False)).strip())
+
+
+def test_what_still_reads_as_personal_data_after_masking_is_refused() -> None:
+    settings = MaskSettings(names=False, employee_number=r"工号[:：]([A-Z0-9*]{5,})")
+    chunk = Chunk(id="0" * 32, ordinal=0, kind="text", text="工号：A1234567")
+    wanted = {"title": "t", "uri": "a.txt", "metadata": {}, "language": "zh", "chunks": [chunk], "settings": settings}
+    with pytest.raises(Rejected) as refused:
+        mask_version(**wanted, policy={"EMP_ID": "mask"}, key=b"k")  # type: ignore[arg-type]
+    assert refused.value.code is Code.PII_UNMASKABLE
+    made = mask_version(**wanted, policy={"EMP_ID": "replace"}, key=b"k")  # type: ignore[arg-type]
+    assert made.chunks[0].text == "工号：<EMP_ID>"
