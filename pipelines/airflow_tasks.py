@@ -182,7 +182,12 @@ def _body(shown: Mapping[str, Any]) -> str:
     items = shown["items"]
     changes = [str(one["change"]) for one in items]
     counts = ", ".join(f"{changes.count(change)} {change}" for change in sorted(set(changes)))
-    lines = [f"{len(items)} documents: {counts}.", "", "| source | document | change | risk | decision |"]
+    page = f"/plugin/knowledge-base/knowledge-base/releases/{shown['release']}/review"
+    lines = [
+        f"{len(items)} documents: {counts}. [Review them beside what readers see now]({page})",
+        "",
+        "| source | document | change | risk | decision |",
+    ]
     lines.append("|---|---|---|---|---|")
     for one in items[:BODY_ITEMS]:
         risk = ", ".join(one["risk"]) or "none"

@@ -1,0 +1,111 @@
+"""A real Airflow with a small real knowledge base, for the tests in a browser."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select
+
+from pipelines import standalone
+from pipelines.airflow_api import Airflow
+from pipelines.app import App
+from pipelines.flow import sync
+from pipelines.migrate import migrate
+from pipelines.publish.publish import publish
+from pipelines.review.decide import approve
+from pipelines.wiring import wire
+from sql import tables
+from tests.sample.make_sample import travel_pdf
+
+SOURCES = """
+knowledge_base: main
+sources:
+  - {name: policies, location: policies, authority: L1, breaker: {share: 0.9}}
+  - {name: wiki, location: wiki, scope: "team:staff", owner: reviewer, review: {approver: owner}}
+"""
+PAGES = {
+    "leave": ("Annual leave is twenty five days.", "Unused days expire in March."),
+    "backup": ("Backups are kept for thirty days.", "They are made every night."),
+    "canteen": ("Lunch is served from noon to two.", "There is a vegetarian dish every day."),
+}
+
+
+@dataclass(frozen=True)
+class Site:
+    """The running installation."""
+
+    home: Path
+    airflow: Airflow
+    app: App
+
+    def write(self, name: str, *paragraphs: str) -> None:
+        parts = "\n".join(f"## Part {number}\n\n{text}\n" for number, text in enumerate(paragraphs, 1))
+        (self.home / "policies" / f"{name}.md").write_text(f"# About {name}\n\n{parts}", encoding="utf-8")
+
+    def sync(self) -> int:
+        """As the nightly run does, without its overhead; returns the number of the release in review."""
+        number = sync(self.app).built.number
+        assert number is not None
+        return number
+
+    def release(self) -> int:
+        number = self.sync()
+        approve(replace(self.app, actor="boss"), number, "first look")
+        publish(self.app, number)
+        return number
+
+    def live(self) -> int:
+        kb = tables.knowledge_base
+        with self.app.database.read() as tx:
+            return int(tx.execute(select(kb.c.live_release)).scalar_one())
+
+    def document(self, name: str) -> str:
+        d = tables.document
+        with self.app.database.read() as tx:
+            return str(tx.execute(select(d.c.id).where(d.c.uri.like(f"{name}%"))).scalar_one())
+
+    def password(self, user: str) -> str:
+        return str(json.loads((self.home / "home" / "airflow" / "passwords.json").read_text())[user])
+
+
+@contextmanager
+def site(folder: Path) -> Iterator[Site]:
+    """Release 1 is live when Airflow is up. Everything is stopped at the end."""
+    from pipelines.adapters.milvus_local import stop_local_server
+
+    home = folder / "home"
+    os.environ |= {"SLUICE_HOME": str(home), "SLUICE_SOURCES": str(folder / "sources.yaml")}
+    environment = {"SLUICE_PAGES__TEAMS": json.dumps({"staff": ["reviewer"]})}
+    for part in ("policies", "wiki"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    (folder / "sources.yaml").write_text(SOURCES, encoding="utf-8")
+    (folder / "policies" / "travel.pdf").write_bytes(travel_pdf(2024))
+    (folder / "wiki" / "wages.md").write_text("# Wages\n\nWages are paid on the last day of the month.\n")
+    app = wire(actor="tester")
+    migrate(app)
+    try:
+        made = Site(folder, standalone.up(home, environment), app)
+        for name, paragraphs in PAGES.items():
+            made.write(name, *paragraphs)
+        made.release()
+        yield made
+    finally:
+        standalone.down(home)
+        stop_local_server(home.resolve())
+        app.database.dispose()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def wait_for(what: str, check: Any, seconds: float = 120) -> None:
+    """Until `check()` holds."""
+    import time
+
+    end = time.monotonic() + seconds
+    while not check():
+        assert time.monotonic() < end, f"{what} did not happen within {seconds:.0f} s"
+        time.sleep(0.5)
