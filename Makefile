@@ -3,7 +3,7 @@ PY := .venv/bin/python
 UV := $(shell command -v uv 2>/dev/null || echo "python3 -m uv")
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help install sample run up down test lint docs bench golden paddle clean
+.PHONY: help install sample run up down test lint docs bench golden screenshots paddle clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ bench: install ## run each benchmark; each prints one JSON object
 
 golden: install ## write the golden files anew (look at the diff before you commit it)
 	SLUICE_GOLDEN=write $(PY) -m pytest tests/golden
+
+screenshots: install ## pictures of the pages in the Airflow UI, for the README (needs Chromium)
+	PYTHONPATH=.:plugins $(PY) -m tests.ui.screenshots
 
 paddle: ## an environment of its own for PaddleOCR (.venv-paddle, 0.8 GB), for SLUICE_OCR__ENGINE=paddle
 	test -x .venv-paddle/bin/python || $(UV) venv --quiet --python 3.11 .venv-paddle

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from pipelines.publish.rows import live_release
+from pipelines.report.queue import queue
 from pipelines.report.scope import Scope
 from schemas.source import Source
 from sql import tables
@@ -25,7 +26,7 @@ class Waiting:
     items: int
     pending: int
     risky: int
-    """Pending, and a layer found something that a person should look at."""
+    """Undecided, and a person should look at them."""
     reviewers: tuple[str, ...]
     overdue: bool
 
@@ -114,27 +115,19 @@ def _waiting(tx: Connection, scope: Scope, now: float) -> tuple[Waiting, ...]:
 
 
 def _one_waiting(tx: Connection, scope: Scope, row: Any, now: float) -> Waiting:
-    item, d, s = tables.release_item, tables.document, tables.source
-    query = (
-        select(item.c.decision, item.c.risk, d.c.source)
-        .join(d, d.c.id == item.c.document)
-        .where(item.c.kb == scope.kb, item.c.release == row.number, scope.covers(d))
-    )
-    items = tx.execute(query).all()
-    names = {one.source for one in items}
-    configs = tx.execute(select(s.c.config).where(s.c.kb == scope.kb, s.c.name.in_(names))).scalars()
+    waiting = queue(tx, scope, row.number)
+    s = tables.source
+    configs = tx.execute(select(s.c.config).where(s.c.kb == scope.kb, s.c.name.in_(waiting.sources))).scalars()
     sources = [Source.model_validate(config) for config in configs]
-    reviewers = {who for one in sources for who in reviewers_of(one)}
     deadline = min((one.review.deadline_hours for one in sources), default=72) * 3600
-    pending = [one for one in items if one.decision == "pending"]
     return Waiting(
         number=row.number,
         state=row.state,
         since=row.created,
-        items=len(items),
-        pending=len(pending),
-        risky=sum(bool(one.risk) for one in pending),
-        reviewers=tuple(sorted(reviewers)),
+        items=waiting.size,
+        pending=waiting.pending,
+        risky=waiting.of("look").size,
+        reviewers=tuple(sorted({who for one in sources for who in reviewers_of(one)})),
         overdue=row.state == "in_review" and now - row.created > deadline,
     )
 

@@ -30,5 +30,5 @@ def entries() -> tuple[Entry, ...]:
     )
 
 
-EXTRA_MODULES: tuple[str, ...] = ("review", "preview", "language", "runs")
+EXTRA_MODULES: tuple[str, ...] = ("review", "preview", "chunks", "language", "runs")
 """Routes without a tab of their own."""

@@ -92,7 +92,13 @@ def _fill(app: App) -> None:
 
 def _row(table: object, **given: object) -> dict[str, object]:
     """All that a row needs, whatever the table asks for beyond what is `given`."""
-    usual: dict[str, object] = {"kb": "main", "source": "big", "state": "staged", "decision": "pending", "language": "en"}
+    usual: dict[str, object] = {
+        "kb": "main",
+        "source": "big",
+        "state": "staged",
+        "decision": "pending",
+        "language": "en",
+    }
     made: dict[str, object] = {}
     for column in table.c:  # type: ignore[attr-defined]
         kind = column.type.python_type

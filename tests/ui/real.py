@@ -89,7 +89,7 @@ def site(folder: Path) -> Iterator[Site]:
     app = wire(actor="tester")
     migrate(app)
     try:
-        made = Site(folder, standalone.up(home, environment), app)
+        made = Site(folder, standalone.up(home, environment, timeout=600), app)
         for name, paragraphs in PAGES.items():
             made.write(name, *paragraphs)
         made.release()

@@ -14,3 +14,12 @@ def show(page: Page) -> Response:
     with page.app.database.read() as tx:
         found = overview(tx, page.scope, page.app.clock())
     return page.page("overview.html", overview=found)
+
+
+@router.post("/sync")
+def sync(page: Page) -> Response:
+    """Runs the nightly DAG at once."""
+    if not page.viewer.person.admin or not page.viewer.may_run("kb_sync"):
+        raise page.forbidden()
+    run = page.viewer.host.run(page.request, "kb_sync", {})
+    return page.goto("/", done="kb_sync", run=f"kb_sync/{run}")

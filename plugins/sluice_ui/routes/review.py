@@ -4,13 +4,14 @@ from collections.abc import Callable, Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Query
+from sqlalchemy import Connection
 from starlette.responses import Response
 
 from pipelines.app import App
 from pipelines.errors import SluiceError
 from pipelines.report.compare import changes
 from pipelines.report.dossier import contents, findings, said, twins
-from pipelines.report.queue import Entry, Group, Queue, names, queue
+from pipelines.report.queue import Group, Queue, entries, entries_of, names, next_look, queue
 from pipelines.report.releases import hidden_items, release_line
 from pipelines.report.reviews import under_review
 from pipelines.review import decide
@@ -35,10 +36,8 @@ def show_queue(
         if line is None:
             raise page.missing()
         found = queue(tx, page.scope, number)
-        chosen = [
-            one for one in found.of(group) if (not risk or risk in one.risks) and (not source or one.source == source)
-        ]
-        shown = chosen[start : start + PAGE]
+        part = found.of(group, risk, source)
+        shown = entries(tx, page.scope, part, start, PAGE)
         known = names(tx, [one.document for one in shown])
         hidden = hidden_items(tx, page.scope, number)
     return page.page(
@@ -50,11 +49,11 @@ def show_queue(
         source=source,
         shown=shown,
         names=known,
-        total=len(chosen),
+        total=part.size,
         start=start,
         size=PAGE,
         hidden=hidden,
-        sources=sorted({one.source for one in found.entries}),
+        sources=found.sources,
         open=line.state in ("in_review", "approved", "failed"),
     )
 
@@ -68,21 +67,21 @@ def show_document(page: Page, number: int, document: str, all: bool = False) -> 
         if line is None or item is None:
             raise page.missing()
         around = queue(tx, page.scope, number)
+        following = next_look(tx, page.scope, around, document)
         history = said(tx, page.app.kb, document)
         found = findings(tx, item.version) if item.version else {}
     now, before = contents(page.app, item.artifacts), contents(page.app, item.previous_artifacts)
     diff = changes(before.chunks, now.chunks)
     with page.app.database.read() as tx:
         linked = twins(tx, page.scope, {one.id: one.text for one in now.chunks})
-    entry = next(one for one in around.entries if one.document == document)
     return page.page(
         "dossier.html",
         line=line,
         item=item,
-        entry=entry,
-        next=_next(around, document),
-        left=len(around.of("look")),
-        last=[one.document for one in around.pending] == [document],
+        mine=item.source.name in page.scope.reviews,
+        next=following,
+        left=around.of("look").size,
+        last=around.pending == 1 and item.decision == "pending",
         history=history,
         findings=found,
         now=now,
@@ -92,14 +91,6 @@ def show_document(page: Page, number: int, document: str, all: bool = False) -> 
         all=all,
         open=line.state in ("in_review", "approved", "failed"),
     )
-
-
-def _next(found: Queue, document: str) -> str | None:
-    """The change that needs a look after this one; from the start again at the end."""
-    waiting = [one.document for one in found.of("look")]
-    if document in waiting:
-        waiting = waiting[waiting.index(document) + 1 :] + waiting[: waiting.index(document)]
-    return waiting[0] if waiting else None
 
 
 @router.post("/releases/{number}/decide")
@@ -121,35 +112,34 @@ def take(
         raise page.forbidden()
     if verdict in ("approve_release", "decline_release"):
         return _whole(page, number, verdict, reason, found, outside)
-    chosen = _chosen(page, found, document, group)
+    with page.app.database.read() as tx:
+        chosen = _chosen(tx, page, found, document, group)
     act = ACTS.get(verdict)
     if act is None or not chosen:
         raise page.missing()
     act(page.app, number, reason, chosen)
     told = _tell_airflow(page, number, reason)
     with page.app.database.read() as tx:
-        after = queue(tx, page.scope, number)
-    following = _next(after, "") if one else None
+        following = next_look(tx, page.scope, queue(tx, page.scope, number), "") if one else None
     place = f"/releases/{number}/review" + (f"/{following}" if following else "")
     return page.goto(place, done=told or verdict, n=len(chosen))
 
 
-def _chosen(page: Context, found: Queue, documents: Sequence[str], group: str) -> list[str]:
-    """Of what was ticked or of the whole group: what this person may decide on. Raises 403 where that is not all."""
-    wanted = {one.document for one in found.of("low")} if group == "low" else set(documents)
-    entries: list[Entry] = [one for one in found.entries if one.document in wanted]
-    if len(entries) != len(wanted):
-        raise page.missing()
+def _chosen(tx: Connection, page: Context, found: Queue, documents: Sequence[str], group: str) -> list[str]:
+    """Of the whole group what this person may decide on, else what was ticked; 403 where that is not theirs."""
     if group == "low":
-        entries = [one for one in entries if one.mine]
-    if not all(one.mine for one in entries):
+        return [one.document for one in entries(tx, page.scope, found.of("low")) if one.kind.mine]
+    chosen = entries_of(tx, page.scope, found, set(documents))
+    if len(chosen) != len(set(documents)):
+        raise page.missing()
+    if not all(one.kind.mine for one in chosen):
         raise page.forbidden()
-    return [one.document for one in entries]
+    return [one.document for one in chosen]
 
 
 def _whole(page: Context, number: int, verdict: str, reason: str, found: Queue, outside: int) -> Response:
     """Only by someone who may decide on every change in it."""
-    if outside or not all(one.mine for one in found.entries):
+    if outside or not found.all_mine:
         raise page.forbidden()
     if verdict == "approve_release":
         decide.approve(page.app, number, reason)
