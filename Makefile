@@ -46,7 +46,7 @@ docs: install ## write the README's tables and the JSON Schemas anew from the co
 
 bench: install ## run each benchmark; each prints one JSON object
 	@for file in tests/bench/[a-z]*.py; do \
-		name=$$(basename $$file .py); $(PY) -m tests.bench.$$name || exit 1; done
+		name=$$(basename $$file .py); PYTHONPATH=.:plugins $(PY) -m tests.bench.$$name || exit 1; done
 
 golden: install ## write the golden files anew (look at the diff before you commit it)
 	SLUICE_GOLDEN=write $(PY) -m pytest tests/golden
