@@ -32,9 +32,7 @@ OUT = Path(__file__).parent / "screenshots"
 SIZE = {"width": 1366, "height": 820}
 COLOURS = 96
 EDITS = {"wiki/数据库备份.md": (("35天", "90天"), ("4小时", "2小时"))}
-NEW = {
-    "handbook/remote-work.md": "# Remote work\n\nStaff may work from home two days a week.\n\n## Help\n\nAsk 13812345678.\n"
-}
+NEW = {"handbook/remote-work.md": "# Remote work\n\nWork from home twice a week.\n\n## Help\n\nAsk 13812345678.\n"}
 
 
 def main() -> None:
