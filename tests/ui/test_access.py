@@ -117,7 +117,6 @@ def test_a_reviewer_decides_on_the_sources_that_name_them_and_on_no_others(clien
     for data in (
         {"verdict": "approve", "document": leave},
         {"verdict": "reject", "document": [leave, bonus]},
-        {"verdict": "approve_release"},
         {"verdict": "decline_release"},
     ):
         refused = reviewer.raw("POST", "/releases/3/decide", {"csrf": token, "reason": "because", **data})

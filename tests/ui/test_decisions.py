@@ -95,3 +95,17 @@ def test_runs_of_a_dag_lead_to_their_page(client: TestClient, host: FakeHost) ->
     admin = Browser(client, "admin")
     assert admin.raw("GET", "/run/kb_release/run-1").headers["location"] == "/releases/3/review"
     assert admin.raw("GET", "/run/kb_sync/run-2").headers["location"] == "/"
+
+
+def test_an_owner_approves_their_part_and_the_rest_becomes_a_release_of_its_own(
+    client: TestClient, kb: Kb, host: FakeHost
+) -> None:
+    _decide(Browser(client, "reviewer"), verdict="approve_release")
+    with kb.app.database.read() as tx:
+        items = tables.release_item
+        left = set(tx.execute(select(items.c.document).where(items.c.release == 4)).scalars())
+        mine = dict(tx.execute(select(items.c.document, items.c.decision).where(items.c.release == 3)).all())
+    assert mine == {document(kb, "bonus"): "approved"}
+    assert document(kb, "leave") in left
+    assert (_state(kb), _state(kb, 4)) == ("approved", "in_review")
+    assert host.started == [("kb_release", {"release": 3}), ("kb_release", {"release": 4})]

@@ -19,7 +19,7 @@ from sluice_ui.context import Context, Page
 
 router = APIRouter()
 PAGE = 50
-ACTS: dict[str, Callable[[App, int, str, Sequence[str]], object]] = {
+ACTS: dict[str, Callable[[App, int, str, Sequence[str]], bool | None]] = {
     "approve": decide.approve,
     "hold": lambda app, number, reason, documents: decide.hold(app, number, documents, reason),
     "reject": lambda app, number, reason, documents: decide.reject(app, number, documents, reason),
@@ -117,8 +117,8 @@ def take(
     act = ACTS.get(verdict)
     if act is None or not chosen:
         raise page.missing()
-    act(page.app, number, reason, chosen)
-    told = _tell_airflow(page, number, reason)
+    enough = act(page.app, number, reason, chosen)
+    told = "more_needed" if enough is False else _tell_airflow(page, number, reason)
     with page.app.database.read() as tx:
         following = next_look(tx, page.scope, queue(tx, page.scope, number), "") if one else None
     place = f"/releases/{number}/review" + (f"/{following}" if following else "")
@@ -138,15 +138,31 @@ def _chosen(tx: Connection, page: Context, found: Queue, documents: Sequence[str
 
 
 def _whole(page: Context, number: int, verdict: str, reason: str, found: Queue, outside: int) -> Response:
-    """Only by someone who may decide on every change in it."""
-    if outside or not found.all_mine:
+    """Declining is for who may decide on every change. Who may not approves their part, and the rest of the release
+    becomes one of its own, as with an answer in Airflow."""
+    whole = not outside and found.all_mine
+    rest: int | None = None
+    if not whole and verdict == "decline_release":
         raise page.forbidden()
-    if verdict == "approve_release":
-        decide.approve(page.app, number, reason)
-    else:
+    if verdict == "decline_release":
         decide.decline(page.app, number, reason)
+    elif not whole:
+        rest = _part(page, number, found, reason)
+    elif not decide.approve(page.app, number, reason):
+        return page.goto(f"/releases/{number}/review", done="more_needed")
     told = _tell_airflow(page, number, reason)
+    if rest is not None:
+        page.viewer.host.run(page.request, "kb_release", {"release": rest})
     return page.goto(f"/releases/{number}", done=told or verdict)
+
+
+def _part(page: Context, number: int, found: Queue, reason: str) -> int | None:
+    with page.app.database.read() as tx:
+        undecided = [one for one in entries(tx, page.scope, found) if one.kind.decision == "pending"]
+    mine = [one.document for one in undecided if one.kind.mine]
+    if not mine:
+        raise page.forbidden()
+    return decide.approve_part(page.app, number, mine, reason)
 
 
 def _tell_airflow(page: Context, number: int, reason: str) -> str:
