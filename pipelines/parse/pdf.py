@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pipelines.errors import Code, Rejected
-from pipelines.parse import furniture, progress, routes
+from pipelines.parse import furniture, progress, routes, scans
 from pipelines.parse.headings import body_size, bookmark_key
 from pipelines.parse.hints import needs_layout
 from pipelines.parse.lines import Line, page_lines
@@ -227,7 +227,7 @@ def _by_ocr(page: Any, number: int, ocr: Ocr | None, context: routes.Context, re
     largest = max((image["width"] * image["height"] for image in page.get_image_info()), default=0)
     if largest > IMAGE_PIXEL_FACTOR * context.settings.max_pixels:
         raise ValueError(f"an image of {largest} pixels is not unpacked")
-    return routes.ocr(page, number, ocr, context), reason
+    return scans.ocr(page, number, ocr, context), reason
 
 
 def _visible(lines: list[Line], scan: bool) -> tuple[list[Line], list[Line]]:

