@@ -4,14 +4,13 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from pipelines.parse.drawn import Drawn
 from pipelines.parse.lines import Line
 
 CAPTION = re.compile(r"^\s*(表\s*[0-9一二三四五六七八九十]|Table\s+\d|TABLE\s+\w)")
-LONG_RULE = 60.0
-"""Points."""
 
 
-def needs_layout(page: Any, lines: Sequence[Line]) -> str:
+def needs_layout(page: Any, lines: Sequence[Line], drawn: Drawn) -> str:
     """Why; empty when plain lines will do."""
     if not lines:
         return ""
@@ -22,10 +21,9 @@ def needs_layout(page: Any, lines: Sequence[Line]) -> str:
     if _columns(lines):
         return "columns"
     area = abs(page.rect) or 1.0
-    if any(_area(image["bbox"]) > 0.05 * area for image in page.get_image_info()):
+    if any(_area(image) > 0.05 * area for image in drawn.images):
         return "images"
-    rules, fills = _rules(page)
-    return "rules" if rules >= 4 or fills >= 2 else ""
+    return "rules" if drawn.rules >= 4 or drawn.fills >= 2 else ""
 
 
 def _aligned_rows(lines: Sequence[Line]) -> int:
@@ -52,21 +50,6 @@ def _columns(lines: Sequence[Line]) -> bool:
                 beside += 1
                 break
     return beside >= 4
-
-
-def _rules(page: Any) -> tuple[int, int]:
-    """Long lines, and filled areas."""
-    rules = fills = 0
-    for drawing in page.get_drawings():
-        box = drawing["rect"]
-        thin = min(box.width, box.height) < 3
-        if thin and max(box.width, box.height) > LONG_RULE:
-            rules += 1
-        elif drawing.get("fill") is not None and not thin:
-            fills += 1
-        elif len(drawing["items"]) >= 3 and max(box.width, box.height) > LONG_RULE:
-            rules += 4
-    return rules, fills
 
 
 def _area(box: Sequence[float]) -> float:

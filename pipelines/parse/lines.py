@@ -1,10 +1,12 @@
 """Lines of text with their place and looks, from a PDF page or from OCR: what all page routes work on."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pipelines.errors import Code
+from pipelines.parse.covered import hidden_below
+from pipelines.parse.drawn import Drawn
 from pipelines.parse.order import Rectangle
 from schemas.index import OcrLine
 
@@ -13,7 +15,7 @@ TINY = 2.0
 """Points: below this nobody reads."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Line:
     """One line as displayed: box in points, origin top left."""
 
@@ -25,25 +27,50 @@ class Line:
     slanted: bool = False
     """Neither across nor down: a watermark."""
     confidence: float = 1.0
+    font: str = ""
 
 
-def page_lines(page: Any) -> list[Line]:
+def page_lines(page: Any, drawn: Drawn) -> list[Line]:
     """Lines of the text layer of a pymupdf page, in the order of the file, hidden ones marked."""
     import pymupdf
 
-    flags = pymupdf.TEXTFLAGS_DICT & ~pymupdf.TEXT_PRESERVE_IMAGES
+    # Without the clip, text beside the page is read too: it is hidden text, and must be seen to be marked.
+    flags = pymupdf.TEXTFLAGS_DICT & ~pymupdf.TEXT_PRESERVE_IMAGES & ~pymupdf.TEXT_MEDIABOX_CLIP
     content = page.get_text("dict", flags=flags)
-    dark = _backgrounds(page) if _has_white(content) else []
-    found = []
+    found: list[Line] = []
     for block in content["blocks"]:
         for line in block.get("lines", ()):
             spans = [span for span in line["spans"] if span["text"].strip()]
             if spans:
-                found.extend(_split_hidden(page, line, spans, dark))
-    return found
+                found.extend(_split_hidden(page, line, spans, drawn.dark))
+    found = [_off_page(line, page.rect) for line in found]
+    over = hidden_below(page, [_undisplayed(page, line.box) for line in found], drawn)
+    return [
+        replace(line, hidden=Code.HIDDEN_COVERED) if below and not line.hidden else line
+        for line, below in zip(found, over, strict=True)
+    ]
 
 
-def _split_hidden(page: Any, line: Any, spans: list[Any], dark: list[Rectangle]) -> list[Line]:
+def _undisplayed(page: Any, box: Rectangle) -> Rectangle:
+    import pymupdf
+
+    if not page.rotation:
+        return box
+    turned = pymupdf.Rect(box) * page.derotation_matrix
+    return (turned.x0, turned.y0, turned.x1, turned.y1)
+
+
+def _off_page(line: Line, page: Any) -> Line:
+    x, y = (line.box[0] + line.box[2]) / 2, (line.box[1] + line.box[3]) / 2
+    if line.hidden or (page.x0 <= x <= page.x1 and page.y0 <= y <= page.y1):
+        return line
+    overlap = min(line.box[2], page.x1) > max(line.box[0], page.x0) and min(line.box[3], page.y1) > max(
+        line.box[1], page.y0
+    )
+    return line if overlap else replace(line, hidden=Code.HIDDEN_OFF_PAGE)
+
+
+def _split_hidden(page: Any, line: Any, spans: list[Any], dark: Sequence[Rectangle]) -> list[Line]:
     """One line of what a reader sees, and one for each kind of hidden text in it."""
     groups: dict[Code | None, list[Any]] = {}
     for span in line["spans"]:
@@ -58,7 +85,8 @@ def _split_hidden(page: Any, line: Any, spans: list[Any], dark: list[Rectangle])
         box = _displayed(page, members)
         size = max(span["size"] for span in members)
         bold = all(span["flags"] & 16 for span in members if span["text"].strip())
-        lines.append(Line(text, box, size, bold, code, slanted))
+        font = max(members, key=lambda span: len(span["text"]))["font"]
+        lines.append(Line(text, box, size, bold, code, slanted, font=font))
     return lines
 
 
@@ -74,7 +102,7 @@ def _displayed(page: Any, spans: list[Any]) -> Rectangle:
     return (box.x0, box.y0, box.x1, box.y1)
 
 
-def _hidden(span: Any, dark: list[Rectangle]) -> Code | None:
+def _hidden(span: Any, dark: Sequence[Rectangle]) -> Code | None:
     if span.get("alpha", 255) == 0:
         return Code.HIDDEN_INVISIBLE
     if span["size"] < TINY:
@@ -82,21 +110,6 @@ def _hidden(span: Any, dark: list[Rectangle]) -> Code | None:
     if span["color"] == WHITE and not any(_inside(span["bbox"], box) for box in dark):
         return Code.HIDDEN_WHITE
     return None
-
-
-def _has_white(content: Any) -> bool:
-    lines = (line for block in content["blocks"] for line in block.get("lines", ()))
-    return any(span["color"] == WHITE for line in lines for span in line["spans"])
-
-
-def _backgrounds(page: Any) -> list[Rectangle]:
-    """Boxes of images and of areas that are filled with something that is not white."""
-    boxes = [tuple(image["bbox"]) for image in page.get_image_info()]
-    for drawing in page.get_drawings():
-        fill = drawing.get("fill")
-        if fill is not None and min(fill) < 0.9:
-            boxes.append(tuple(drawing["rect"]))
-    return boxes
 
 
 def _inside(inner: Sequence[float], outer: Sequence[float]) -> bool:

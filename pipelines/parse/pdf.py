@@ -1,38 +1,21 @@
-"""PDF files and page images: guards, then a route for each page, with a verdict for each."""
+"""PDF files and page images: guards, then each page by its route, then what the whole file says."""
 
 import contextlib
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pipelines.errors import Code, Rejected
-from pipelines.parse import furniture, progress, routes, scans
+from pipelines.parse import furniture, progress, routes
 from pipelines.parse.headings import body_size, bookmark_key
-from pipelines.parse.hints import needs_layout
-from pipelines.parse.lines import Line, page_lines
-from pipelines.parse.paragraphs import to_box
+from pipelines.parse.lines import Line
+from pipelines.parse.page import IMAGE_PIXEL_FACTOR, Page, judge, look
 from pipelines.parse.settings import ParseSettings
 from pipelines.parse.trust import distrust
 from pipelines.parse.watermark import strip_slanted
 from pipelines.ports import Ocr
 from schemas.document import Block, Document, PageVerdict
-
-SCAN_AREA = 0.5
-"""An image over more of the page than this is the page."""
-IMAGE_PIXEL_FACTOR = 4
-"""Embedded images may hold this many times the cap on rendering: they are scaled down on the way."""
-
-
-@dataclass(frozen=True)
-class _Page:
-    """A page before it is routed."""
-
-    lines: tuple[Line, ...]
-    width: float
-    height: float
-    error: str = ""
 
 
 def parse_pdf(path: Path, *, name: str, ocr: Ocr | None, settings: ParseSettings) -> Document:
@@ -43,8 +26,12 @@ def parse_pdf(path: Path, *, name: str, ocr: Ocr | None, settings: ParseSettings
     """
     with _clean(path) as clean, _open(clean, "pdf") as pdf:
         guard(pdf, settings)
-        with _upright(pdf, clean) as (upright, kept, marks):
-            document = _read(upright, kept, "application/pdf", name, ocr, settings)
+        pages = [look(pdf, index) for index in range(pdf.page_count)]
+        _refuse_placeholder(pdf, pages)
+        with _upright(pdf, clean, pages) as (upright, kept, marks):
+            if marks:
+                pages = [look(upright, index) if _slants(page) else page for index, page in enumerate(pages)]
+            document = _read(upright, kept, pages, "application/pdf", name, ocr, settings)
     return document.model_copy(update={"furniture": (*document.furniture, *marks)}) if marks else document
 
 
@@ -60,8 +47,9 @@ def parse_image(path: Path, *, name: str, ocr: Ocr | None, settings: ParseSettin
         raise Rejected(Code.PARSE_CORRUPT, f"not a readable image: {error}") from error
     if pixels > IMAGE_PIXEL_FACTOR * settings.max_pixels:
         raise Rejected(Code.PARSE_BOMB, f"the image has {pixels} pixels")
-    with _open(path, None) as pages:
-        return _read(pages, path, media, name, ocr, settings)
+    with _open(path, None) as pictures:
+        pages = [look(pictures, index) for index in range(pictures.page_count)]
+        return _read(pictures, path, pages, media, name, ocr, settings)
 
 
 @contextlib.contextmanager
@@ -92,24 +80,22 @@ def _clean(path: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def _upright(pdf: Any, path: Path) -> Iterator[tuple[Any, Path, tuple[str, ...]]]:
+def _upright(pdf: Any, path: Path, pages: Sequence[Page]) -> Iterator[tuple[Any, Path, tuple[str, ...]]]:
     """The same file without slanted text, and that text; the file itself where there is none or it resists."""
-    slanted = {
-        index: [line.text for line in _lines(pdf, index).lines if line.slanted] for index in range(pdf.page_count)
-    }
-    pages = [index for index, texts in slanted.items() if texts]
-    if not pages:
+    slanted = [[line.text for line in page.lines if line.slanted] for page in pages]
+    turned = [index for index, texts in enumerate(slanted) if texts]
+    if not turned:
         yield pdf, path, ()
         return
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         target = Path(folder) / "upright.pdf"
         try:
-            strip_slanted(path, target, pages)
+            strip_slanted(path, target, turned)
             upright = stack.enter_context(_open(target, "pdf"))
         except Exception:  # damaged content streams raise anything: slanted lines are then left to the furniture rule
             yield pdf, path, ()
             return
-        yield upright, target, tuple(dict.fromkeys(text for texts in slanted.values() for text in texts))
+        yield upright, target, tuple(dict.fromkeys(text for texts in slanted for text in texts))
 
 
 @contextlib.contextmanager
@@ -144,21 +130,26 @@ def guard(pdf: Any, settings: ParseSettings) -> None:
         raise Rejected(Code.PARSE_TOO_MANY_PAGES, f"{count} pages, {settings.max_pages} are allowed")
 
 
-def _read(pdf: Any, path: Path, media: str, name: str, ocr: Ocr | None, settings: ParseSettings) -> Document:
-    pages = [_lines(pdf, index) for index in range(pdf.page_count)]
-    if media == "application/pdf":
-        _refuse_placeholder(pdf, pages)
+def _slants(page: Page) -> bool:
+    return any(line.slanted for line in page.lines)
+
+
+def _read(
+    pdf: Any, path: Path, pages: list[Page], media: str, name: str, ocr: Ocr | None, settings: ParseSettings
+) -> Document:
     visible = [line for page in pages for line in page.lines if not line.hidden]
-    bookmarks = _bookmarks(pdf)
-    context = routes.Context(path, body_size(visible), bookmarks, settings)
+    context = routes.Context(path, body_size(visible), _bookmarks(pdf), settings)
     known = furniture.repeated([(page.lines, page.height) for page in pages])
     blocks: list[Block] = []
     verdicts: list[PageVerdict] = []
     removed: dict[str, None] = {}
     for index, page in enumerate(pages):
-        taken = [line for line in page.lines if furniture.is_furniture(line, page.height, known) and not line.hidden]
-        kept = [line for line in page.lines if line not in taken]
-        read, verdict = _page(pdf, index, page, kept, ocr, context)
+        taken: list[Line] = []
+        kept: list[Line] = []
+        for line in page.lines:
+            furnished = not line.hidden and furniture.is_furniture(line, page.height, known)
+            (taken if furnished else kept).append(line)
+        read, verdict = judge(pdf, index, page, kept, ocr, context)
         removed.update(dict.fromkeys([*(line.text for line in taken if verdict.route != "ocr"), *read.furniture]))
         blocks.extend(read.blocks)
         verdicts.append(verdict)
@@ -167,108 +158,7 @@ def _read(pdf: Any, path: Path, media: str, name: str, ocr: Ocr | None, settings
     return _document(pdf, media, name, blocks, verdicts, tuple(removed))
 
 
-def _lines(pdf: Any, index: int) -> _Page:
-    try:
-        page = pdf.load_page(index)
-        lines = tuple(page_lines(page))
-        return _Page(lines, page.rect.width, page.rect.height)
-    except Exception as error:  # one damaged page must not take the others with it
-        return _Page((), 0.0, 0.0, f"{type(error).__name__}: {error}"[:200])
-
-
-def _page(
-    pdf: Any, index: int, page: _Page, lines: list[Line], ocr: Ocr | None, context: routes.Context
-) -> tuple[routes.Read, PageVerdict]:
-    number = index + 1
-    if page.error:
-        return routes.Read(()), PageVerdict(page=number, route="failed", reason=page.error, confidence=0, coverage=0)
-    loaded = pdf.load_page(index)
-    scan = _is_scan(loaded)
-    shown, hidden = _visible(lines, scan)
-    text = "\n".join(line.text for line in shown)
-    doubt = distrust(text)
-    try:
-        if doubt or (not shown and _has_content(loaded)) or (scan and len(text) < 100):
-            route, read, reason = "ocr", *_by_ocr(loaded, number, ocr, context, doubt or "no text layer")
-        elif why := needs_layout(loaded, shown):
-            route, read, reason = "rich", routes.rich(loaded, shown, number, context), why
-        else:
-            route, read, reason = "fast", routes.fast(shown, number, context), ""
-    except MemoryError:
-        raise
-    except Exception as error:  # the layout model and damaged images raise anything; the plain lines are still there
-        warning = f"{type(error).__name__}: {error}"[:200]
-        usable = bool(shown) and not doubt
-        plain = routes.fast(shown, number, context) if usable else routes.Read(())
-        route, reason = ("fast" if usable else "failed"), warning
-        read = routes.Read(plain.blocks, warnings=(warning,), confidence=0.8 if usable else 0.0)
-    marked = tuple(_hidden_block(line, number) for line in hidden)
-    coverage = 1.0 if route == "ocr" else _coverage(shown, read)
-    warnings = (
-        read.warnings if coverage >= 0.98 or route == "failed" else (*read.warnings, "text of the page is missing")
-    )
-    verdict = PageVerdict(
-        page=number,
-        route=route,
-        reason=reason,
-        confidence=read.confidence,
-        coverage=coverage,
-        warnings=warnings,
-        width=page.width,
-        height=page.height,
-    )
-    return routes.Read((*read.blocks, *marked), read.furniture), verdict
-
-
-def _by_ocr(page: Any, number: int, ocr: Ocr | None, context: routes.Context, reason: str) -> tuple[routes.Read, str]:
-    """Raises ValueError, which makes the page a failed one."""
-    if ocr is None:
-        raise ValueError(f"{reason}, and OCR is off")
-    largest = max((image["width"] * image["height"] for image in page.get_image_info()), default=0)
-    if largest > IMAGE_PIXEL_FACTOR * context.settings.max_pixels:
-        raise ValueError(f"an image of {largest} pixels is not unpacked")
-    return scans.ocr(page, number, ocr, context), reason
-
-
-def _visible(lines: list[Line], scan: bool) -> tuple[list[Line], list[Line]]:
-    """Shown and hidden lines. Invisible text over a scan is its OCR layer: what a reader sees."""
-    layer = scan and all(line.hidden == Code.HIDDEN_INVISIBLE for line in lines if line.hidden)
-    if layer:
-        return lines, []
-    return [line for line in lines if not line.hidden], [line for line in lines if line.hidden]
-
-
-def _is_scan(page: Any) -> bool:
-    area = abs(page.rect) or 1.0
-    return any(abs(page.rect & image["bbox"]) > SCAN_AREA * area for image in _images(page))
-
-
-def _images(page: Any) -> list[Any]:
-    import pymupdf
-
-    return [{**image, "bbox": pymupdf.Rect(image["bbox"]) * page.rotation_matrix} for image in page.get_image_info()]
-
-
-def _has_content(page: Any) -> bool:
-    return bool(page.get_image_info()) or bool(page.get_drawings())
-
-
-def _hidden_block(line: Line, number: int) -> Block:
-    hidden = line.hidden.value if line.hidden else None
-    return Block(kind="text", text=line.text, page=number, box=to_box(line.box), hidden=hidden, engine="pymupdf")
-
-
-def _coverage(shown: list[Line], read: routes.Read) -> float:
-    """Characters of the page that are in the blocks or were taken for furniture; tables count by their page text."""
-    wanted = sum(len("".join(line.text.split())) for line in shown)
-    if not wanted:
-        return 1.0
-    found = sum(len("".join(text.split())) for text in read.furniture)
-    found += sum(len("".join(block.text.split())) for block in read.blocks)
-    return round(min(1.0, found / wanted), 3)
-
-
-def _refuse_placeholder(pdf: Any, pages: list[_Page]) -> None:
+def _refuse_placeholder(pdf: Any, pages: Sequence[Page]) -> None:
     """A dynamic XFA form shows one page that says "Please wait…" to all but one reader."""
     text = " ".join(line.text for page in pages for line in page.lines).lower()
     if len(pages) <= 2 and "please wait" in text and b"/XFA" in _catalog(pdf):
@@ -337,7 +227,7 @@ def _title(stated: str, blocks: list[Block], name: str) -> str:
 
 
 def _language(blocks: list[Block]) -> str:
-    text = "".join(block.text for block in blocks[:200])
+    text = "".join(block.text for block in blocks[:200])[:20_000]
     han = sum("\u4e00" <= character <= "\u9fff" for character in text)
     latin = sum(character.isascii() and character.isalpha() for character in text)
     if han + latin == 0:

@@ -16,6 +16,10 @@ from pipelines.parse.vertical import is_vertical, vertical_order
 from pipelines.ports import Ocr
 from schemas.document import Block, Box
 
+SAMPLE = 3
+"""Lines of an OCR layer that are read again."""
+LAYER_ALIKE = 0.6
+"""Similarity below which an OCR layer is not that of its scan."""
 GOOD = 0.85
 """Mean confidence above which a page is surely upright."""
 
@@ -38,6 +42,23 @@ def ocr(page: Any, number: int, reader: Ocr, context: Context) -> Read:
         blocks = [_turned_back(block, turns, width, height) for block in blocks]
     warnings = ("turned by a quarter", "upside down", "turned by a quarter")[turns - 1 : turns] if turns else ()
     return Read(tuple(blocks), tuple(furniture), warnings, round(confidence, 3))
+
+
+def spot_check(page: Any, layer: Sequence[Line], reader: Ocr, settings: ParseSettings) -> float:
+    """Mean similarity of the longest lines of an OCR layer with what `reader` sees in their place."""
+    import numpy as np
+    from rapidfuzz import fuzz
+
+    dpi = _dpi(page, settings)
+    image = render(page, dpi)
+    alike = []
+    for line in sorted(layer, key=lambda line: -len(line.text))[:SAMPLE]:
+        x0, y0, x1, y1 = (int(value * dpi / 72) for value in line.box)
+        margin = max(6, (y1 - y0) // 2)
+        cut = image[max(0, y0 - margin) : y1 + margin, max(0, x0 - margin) : x1 + margin]
+        seen = "".join(found.text for found in reader.read(np.ascontiguousarray(cut))) if cut.size else ""
+        alike.append(fuzz.partial_ratio("".join(line.text.split()), "".join(seen.split())) / 100)
+    return sum(alike) / len(alike)
 
 
 def _blocks(
