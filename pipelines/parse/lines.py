@@ -36,14 +36,17 @@ def page_lines(page: Any, drawn: Drawn) -> list[Line]:
 
     # Without the clip, text beside the page is read too: it is hidden text, and must be seen to be marked.
     flags = pymupdf.TEXTFLAGS_DICT & ~pymupdf.TEXT_PRESERVE_IMAGES & ~pymupdf.TEXT_MEDIABOX_CLIP
-    content = page.get_text("dict", flags=flags)
+    content = page.get_text("dict", flags=flags, clip=pymupdf.INFINITE_RECT())
     found: list[Line] = []
     for block in content["blocks"]:
         for line in block.get("lines", ()):
             spans = [span for span in line["spans"] if span["text"].strip()]
             if spans:
                 found.extend(_split_hidden(page, line, spans, drawn.dark))
-    found = [_off_page(line, page.rect) for line in found]
+    shown = page.rect
+    found = [_off_page(line, shown) for line in found]
+    if not drawn.covers:
+        return found
     over = hidden_below(page, [_undisplayed(page, line.box) for line in found], drawn)
     return [
         replace(line, hidden=Code.HIDDEN_COVERED) if below and not line.hidden else line
@@ -92,14 +95,22 @@ def _split_hidden(page: Any, line: Any, spans: list[Any], dark: Sequence[Rectang
 
 def _displayed(page: Any, spans: list[Any]) -> Rectangle:
     """Union of span boxes, turned as the page is turned."""
-    import pymupdf
-
-    box = pymupdf.Rect()
-    for span in spans:
-        box |= pymupdf.Rect(span["bbox"])
+    box = tuple(spans[0]["bbox"]) if len(spans) == 1 else union([span["bbox"] for span in spans])
     if page.rotation:
-        box = box * page.rotation_matrix
-    return (box.x0, box.y0, box.x1, box.y1)
+        import pymupdf
+
+        box = tuple(pymupdf.Rect(box) * page.rotation_matrix)
+    return (box[0], box[1], box[2], box[3])
+
+
+def union(boxes: Sequence[Sequence[float]]) -> Rectangle:
+    """The smallest rectangle around all."""
+    return (
+        min(box[0] for box in boxes),
+        min(box[1] for box in boxes),
+        max(box[2] for box in boxes),
+        max(box[3] for box in boxes),
+    )
 
 
 def _hidden(span: Any, dark: Sequence[Rectangle]) -> Code | None:

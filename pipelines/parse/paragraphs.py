@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from pipelines.parse.headings import heading_level, numbered_level
-from pipelines.parse.lines import Line
+from pipelines.parse.lines import Line, union
 from pipelines.parse.order import Rectangle
 from schemas.document import Block, Box
 
@@ -18,22 +18,13 @@ def join(texts: Sequence[str]) -> str:
     for text in (text.strip() for text in texts):
         if not joined or not text:
             joined += text
-        elif re.search(r"[a-z]-$", joined) and text[0].islower():
+        elif joined.endswith("-") and joined[-2:-1].islower() and text[0].islower():
             joined = joined[:-1] + text
         elif WIDE.match(joined[-1]) or WIDE.match(text[0]):
             joined += text
         else:
             joined += " " + text
     return joined
-
-
-def union(boxes: Sequence[Rectangle]) -> Rectangle:
-    return (
-        min(box[0] for box in boxes),
-        min(box[1] for box in boxes),
-        max(box[2] for box in boxes),
-        max(box[3] for box in boxes),
-    )
 
 
 def to_box(box: Rectangle) -> Box:

@@ -8,9 +8,9 @@ from typing import Any
 from pipelines.parse import tables as tabular
 from pipelines.parse.cells import to_html, to_markdown
 from pipelines.parse.headings import heading_level
-from pipelines.parse.lines import Line
+from pipelines.parse.lines import Line, union
 from pipelines.parse.order import Rectangle, reading_order
-from pipelines.parse.paragraphs import blocks_of, join, to_box, union
+from pipelines.parse.paragraphs import blocks_of, join, to_box
 from pipelines.parse.settings import ParseSettings
 from schemas.document import Block
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from pipelines.parse.cells import to_html, to_markdown
-from pipelines.parse.lines import Line, ocr_lines
+from pipelines.parse.lines import Line, ocr_lines, union
 from pipelines.parse.order import Rectangle, reading_order
 from pipelines.parse.orientation import quarter_turns
-from pipelines.parse.paragraphs import blocks_of, to_box, union
+from pipelines.parse.paragraphs import blocks_of, to_box
 from pipelines.parse.routes import FURNITURE, Context, Read, home, inside, layout_regions, region_heading
 from pipelines.parse.settings import ParseSettings
 from pipelines.parse.table_image import read_table

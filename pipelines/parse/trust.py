@@ -16,7 +16,7 @@ from pipelines.parse.lines import Line
 
 MIN_CHARACTERS = 20
 LATIN_WORD = re.compile(r"[A-Za-z]{3,}")
-VOWEL = re.compile(r"[aeiouyAEIOUY]")
+VOICELESS = re.compile(r"(?<![A-Za-z])[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]{3,}(?![A-Za-z])")
 _PAIRS = (
     "thheineranreonatenndtiesorteofedisitalarsttontngsehaasouiolevecomedehiriroicneearacelichllbemasiomur"
     "caeltalansdifohopeecprnoctusacotiltrlyncetutsssorsunlowageiewheewiemadolrtpowenaulnitsmoowpaimmiaish"
@@ -24,7 +24,7 @@ _PAIRS = (
 )
 COMMON_PAIRS = frozenset(_PAIRS[at : at + 2] for at in range(0, len(_PAIRS), 2))
 """The most frequent letter pairs of English (Norvig 2013); other languages share most of them."""
-ENOUGH = 4000
+ENOUGH = 1500
 """Characters that suffice to judge by letter pairs."""
 FONT_SHARE = 0.1
 """A font with less of the page than this is not judged on its own."""
@@ -153,8 +153,7 @@ def _no_vowels(text: str, characters: Counter[str]) -> str | None:
     words = LATIN_WORD.findall(text)
     if len(words) < 10 or _count(characters, _is_han) >= 20:
         return None
-    voiced = sum(bool(VOWEL.search(word)) for word in words)
-    return "Latin words without vowels" if voiced < 0.6 * len(words) else None
+    return "Latin words without vowels" if len(VOICELESS.findall(text)) > 0.4 * len(words) else None
 
 
 Test = Callable[[str, Counter[str]], str | None]
