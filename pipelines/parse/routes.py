@@ -26,6 +26,8 @@ KINDS = {
     "picture": "figure",
 }
 FURNITURE = ("page-header", "page-footer")
+EDGE_ACROSS, EDGE_DOWN = 0.08, 0.15
+"""Shares of the page where its furniture stands."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,15 @@ def layout_regions(page: Any) -> list[tuple[Rectangle, str]]:
     with np.errstate(all="ignore"):
         if page.layout_information is None:
             page.get_layout()
-    return [_region(page, item) for item in page.layout_information or ()]
+    width, height = page.rect.width, page.rect.height
+    found = (_region(page, item) for item in page.layout_information or ())
+    return [(box, "text" if label in FURNITURE and not _at_edge(box, width, height) else label) for box, label in found]
+
+
+def _at_edge(box: Rectangle, width: float, height: float) -> bool:
+    """A lone line in the middle of a page is no running header, whatever the model says."""
+    x, y = (box[0] + box[2]) / 2 / (width or 1), (box[1] + box[3]) / 2 / (height or 1)
+    return not (EDGE_ACROSS < x < 1 - EDGE_ACROSS and EDGE_DOWN < y < 1 - EDGE_DOWN)
 
 
 def _region(page: Any, item: Any) -> tuple[Rectangle, str]:
