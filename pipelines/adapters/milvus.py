@@ -5,6 +5,7 @@ Servers before 2.5 have no BM25 and one vector field: there a collection has non
 """
 
 import json
+import logging
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +26,8 @@ TEXT_BYTES = {"id": 512, "document": 256, "source": 1024, "kind": 128, "language
 NUMBERS = ("born", "died", "authority", "dated", "acl")
 TIMEOUT_SECONDS = 60.0
 ATTEMPTS = 5
+KEEPALIVE = {"grpc.keepalive_time_ms": 600_000, "grpc.keepalive_permit_without_calls": 0}
+"""pymilvus pings every ten seconds; gRPC servers take more than one ping in five minutes as an attack and hang up."""
 AWAY = re.compile(
     r"unavailable|connection refused|failed to connect|fail connecting|deadline exceeded|closed channel", re.I
 )
@@ -205,7 +208,8 @@ class MilvusIndex:
 
         if self._client is None:
             url = self._url() if callable(self._url) else self._url
-            client = MilvusClient(url, token=self._token, timeout=TIMEOUT_SECONDS)
+            _hush()
+            client = MilvusClient(url, token=self._token, timeout=TIMEOUT_SECONDS, grpc_options=KEEPALIVE)
             self._version = str(client.get_server_version())
             self._client = client
         return self._client
@@ -233,6 +237,17 @@ class MilvusIndex:
                     self._client = None
                     time.sleep(0.2 * 2**attempt)
         raise AssertionError("unreachable")
+
+
+def _hush() -> None:
+    """pymilvus logs each error with its stack before it raises it, and that an old server gives no snapshot time."""
+    for name in ("decorators", "client.connection_manager"):
+        logging.getLogger(f"pymilvus.{name}").setLevel(logging.CRITICAL)
+    logging.getLogger("pymilvus.client.iterator.query_iterator").addFilter(_not_about_snapshots)
+
+
+def _not_about_snapshots(record: logging.LogRecord) -> bool:
+    return "mvcc" not in record.getMessage().lower()
 
 
 def _mapped(error: Exception) -> SluiceError:

@@ -7,7 +7,7 @@ from pipelines.errors import Code, Conflict
 from pipelines.lifecycle import verify_audit
 from pipelines.publish.publish import publish
 from pipelines.publish.reconcile import reconcile
-from pipelines.publish.rollback import rollback
+from pipelines.publish.rollback import rollback, rollback_document
 from pipelines.review.decide import approve, decline, hold
 from pipelines.review.quarantine import quarantine, requeue, restore
 from sql import tables
@@ -189,3 +189,25 @@ def test_reconcile_finds_and_mends_missing_orphan_and_wrong_rows(kb: Kb) -> None
     assert {key: row.model_copy(update={"vector": ()}) for key, row in rows.items()} == {
         key: row.model_copy(update={"vector": ()}) for key, row in sound.items()
     }
+
+
+def test_one_document_goes_back_to_a_version_from_stored_vectors_and_the_rest_stays(kb: Kb) -> None:
+    kb.release()
+    kb.write("leave", "Annual leave is twenty five days for everybody.", EDITED)
+    kb.write("sports", "The swimming pool is free for members of staff.")
+    kb.release()
+    document = kb.document(EDITED)
+    with kb.app.database.read() as tx:
+        v = tables.version.c
+        first, second = tx.execute(select(v.id).where(v.document == document).order_by(v.number)).scalars()
+    kb.embedder.embedded.clear()
+    assert rollback_document(kb.app, document, first, "the edit was wrong").live_release == 3
+    assert kb.shows(OLD) and not kb.shows(EDITED) and kb.shows("swimming pool")
+    assert kb.shows(EDITED, as_of=2) and not kb.shows(OLD, as_of=2)
+    assert kb.embedder.embedded == []
+    rollback_document(kb.app, document, second, "it was right after all")
+    assert kb.shows(EDITED) and not kb.shows(OLD)
+    assert not reconcile(kb.app, repair=False)["faults"]
+    with pytest.raises(Conflict) as caught:
+        rollback_document(kb.app, document, "0" * 32, "no such version")
+    assert caught.value.code is Code.UNKNOWN_SUBJECT
