@@ -14,14 +14,20 @@ from schemas.chunk import Masked
 from sql import tables
 
 
-def conflicts(tx: Connection, kb: str, strategy: str | None = None, limit: int = 200) -> dict[str, Any]:
-    """Those between active documents, undecided and gravest first."""
+def conflicts(
+    tx: Connection, kb: str, strategy: str | None = None, limit: int = 200, documents: Any = None
+) -> dict[str, Any]:
+    """Those between active documents, undecided and gravest first. `documents`: only where both sides are among these
+    (SQL)."""
     c = tables.conflict
-    query = select(c).where(c.c.kb == kb, standing())
+    where = (c.c.kb == kb) & standing()
+    if documents is not None:
+        where &= c.c.document_a.in_(documents) & c.c.document_b.in_(documents)
+    query = select(c).where(where)
     if strategy:
         query = query.where(c.c.strategy == strategy)
     rows = tx.execute(query.order_by(c.c.decided.is_not(None), c.c.score.desc(), c.c.id).limit(limit)).all()
-    counts = select(c.c.strategy, func.count()).where(c.c.kb == kb, standing()).group_by(c.c.strategy)
+    counts = select(c.c.strategy, func.count()).where(where).group_by(c.c.strategy)
     return {
         "schema": "sluice.conflicts/1",
         "counts": dict(tx.execute(counts).all()),

@@ -1,6 +1,6 @@
 """The quality report as one HTML file: no script, nothing loaded, Chinese or English."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -80,9 +80,7 @@ WORDS: Mapping[str, str] = {
 def page(report: Mapping[str, Any], history: Sequence[Mapping[str, Any]], language: str = "en") -> str:
     """`report` as `quality.measure` gives it; `history` as `quality.history`, oldest first."""
 
-    def say(word: str) -> str:
-        return WORDS.get(word, word) if language == "zh" else word.replace("_", " ")
-
+    say = spoken(language)
     made: str = _template().render(
         report=report,
         say=say,
@@ -93,6 +91,11 @@ def page(report: Mapping[str, Any], history: Sequence[Mapping[str, Any]], langua
         trends=trends(history, say),
     )
     return made
+
+
+def spoken(language: str) -> Callable[[str], str]:
+    """A label in the language; a word that is not known stays as it is."""
+    return lambda word: WORDS.get(word, word) if language == "zh" else word.replace("_", " ")
 
 
 @cache

@@ -26,6 +26,8 @@ def entries() -> tuple[Entry, ...]:
         Entry("releases", "/releases", "Releases"),
         Entry("documents", "/documents", "Documents"),
         Entry("quarantine", "/quarantine", "Quarantine"),
+        Entry("conflicts", "/conflicts", "Conflicts"),
+        Entry("quality", "/quality", "Quality", lambda viewer: viewer.audits),
         Entry("audit", "/audit", "Audit", lambda viewer: viewer.audits),
     )
 

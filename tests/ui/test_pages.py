@@ -27,6 +27,8 @@ PAGES: dict[str, Callable[[str], str]] = {
     "document": lambda document: f"/documents/{document}",
     "quarantine a document": lambda document: f"/documents/{document}/quarantine/document/{document}",
     "quarantine": lambda _document: "/quarantine",
+    "conflicts": lambda _document: "/conflicts",
+    "quality": lambda _document: "/quality",
     "audit": lambda _document: "/audit?verify=1&actor=tester",
 }
 
@@ -44,7 +46,7 @@ def test_pages_draw_before_the_first_sync(tmp_path) -> None:
     kb = open_kb(tmp_path / "home", tmp_path / "docs", FakeIndex(), FakeEmbedder())
     migrate(kb.app)
     with TestClient(create_app(FakeHost(), lambda: kb.app)) as client:
-        for path in ("/", "/releases", "/documents", "/quarantine", "/audit"):
+        for path in ("/", "/releases", "/documents", "/quarantine", "/conflicts", "/quality", "/audit"):
             assert "<main" in Browser(client, "admin").get(path)
     kb.app.database.engine.dispose()
 
