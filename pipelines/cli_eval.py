@@ -19,13 +19,14 @@ def evaluate(
         list[str] | None, typer.Option("--setting", help="Compare the settings with NAME=VALUE put over them.")
     ] = None,
     gate: Annotated[bool, typer.Option("--gate", help="Exit 1 when the policy of sources.yaml would block.")] = False,
+    judge: Annotated[bool, typer.Option("--judge", help="The language model answers and judges the answers.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")] = False,
 ) -> None:
     """NDCG, MRR, hit and recall of a release on sets of questions, in all and by tag."""
     from pipelines.evaluate.evaluate import evaluate as act
     from pipelines.wiring import wire
 
-    report = act(wire(), sets, at, against, changes or (), gate)
+    report = act(wire(), sets, at, against, changes or (), gate, judge)
     emit(report, json_)
     if gate and report["gate"]["verdict"] == "block":
         raise typer.Exit(1)

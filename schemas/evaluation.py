@@ -45,6 +45,8 @@ class QuestionScore(Record):
     """Chunks of the hits, best first: tells what displaced the evidence, where its rank fell."""
     answered: bool = False
     """Whether the evidence was enough for an answer without a model."""
+    judged: dict[str, float] = Field(default_factory=dict)
+    """faithfulness, answer_relevancy, citation_accuracy by a language model; empty where none judged."""
     seconds: float = 0.0
 
 

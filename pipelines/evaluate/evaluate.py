@@ -12,6 +12,7 @@ from pipelines.evaluate.library import EvaluationLibrary, PreviewLibrary
 from pipelines.evaluate.metrics import means, tables_by_tag
 from pipelines.evaluate.run import questions_of, run
 from pipelines.library import Reader
+from pipelines.ports import LanguageModel
 from pipelines.publish.collections import embedder_for
 from pipelines.retrieve.settings import RetrieveSettings
 from schemas.evaluation import GatePolicy, GateVerdict, QuestionScore
@@ -28,12 +29,14 @@ def evaluate(
     against: int | None = None,
     changes: Sequence[str] = (),
     judged: bool = False,
+    written: bool = False,
 ) -> dict[str, Any]:
     """The public object of `sluice eval`.
 
     `at` None: the live release. With `against`, or with `changes` to the settings (`fusion=rrf`; the baseline is then
     the same release under the settings as they are), the two are compared. `judged` wants the gate's verdict: without
-    another baseline it is against the release that this one replaced.
+    another baseline it is against the release that this one replaced. `written`: the language model answers the
+    questions and judges the answers.
     """
     questions = questions_of(app, sets)
     if not questions:
@@ -98,6 +101,13 @@ def evaluate_collection(app: "App", collection: str, embedder: str) -> dict[str,
     )
     keep(app, report)
     return report
+
+
+def _judge(app: "App") -> LanguageModel:
+    llm = app.llm()
+    if llm is None:
+        raise Misconfigured(Code.BAD_SETTING, "answers are judged by a language model: set SLUICE_LLM__BASE_URL")
+    return llm
 
 
 def policy_of(app: "App") -> GatePolicy:

@@ -100,6 +100,9 @@ def means(scores: Sequence[QuestionScore]) -> dict[str, float]:
         found["false_answers"] = sum(strangers) / len(strangers)
     if known:
         found["false_refusals"] = sum(known) / len(known)
+    for name in sorted({name for one in scores for name in one.judged}):
+        values = [one.judged[name] for one in scores if name in one.judged]
+        found[name] = sum(values) / len(values)
     found["questions"] = float(len(scores))
     return found
 

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.errors import Code, Misconfigured
+from pipelines.evaluate.judge import judge
 from pipelines.evaluate.library import EvaluationLibrary
 from pipelines.evaluate.metrics import read_set, score
 from pipelines.library import Reader
+from pipelines.ports import LanguageModel
 from pipelines.query_log import labelled
 from pipelines.retrieve.settings import RetrieveSettings
 from schemas.evaluation import EvaluationQuestion, QuestionScore
@@ -54,8 +56,10 @@ def run(
     libraries: Libraries,
     settings: RetrieveSettings,
     at: float,
+    llm: LanguageModel | None = None,
 ) -> list[QuestionScore]:
-    """One score a question, in order. No model takes part and the clock stands at `at`: same release, same scores."""
+    """One score a question, in order. No model takes part in search, and the clock stands at `at`: same release, same
+    scores. With `llm`, it writes an answer to each question and judges it."""
     from pipelines.publish.collections import embedder_for
     from pipelines.retrieve.answer import answer
     from pipelines.retrieve.search import search
@@ -80,8 +84,13 @@ def run(
             clock=lambda: at,
         ).hits
         seconds = time.perf_counter() - started
-        answered = answer(question.question, hits, None, settings, partial(similarity, embedder)).found
-        scores.append(score(question, hits, answered, round(seconds, 4)))
+        alike = partial(similarity, embedder)
+        answered = answer(question.question, hits, None, settings, alike).found
+        scored = score(question, hits, answered, round(seconds, 4))
+        if llm is not None:
+            written = answer(question.question, hits, llm, settings, alike)
+            scored = scored.model_copy(update={"judged": judge(question.question, written, llm)})
+        scores.append(scored)
     return scores
 
 

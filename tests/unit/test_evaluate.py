@@ -1,9 +1,11 @@
 """Measures and the gate."""
 
 from pipelines.evaluate.gate import gate, paired_bootstrap
+from pipelines.evaluate.judge import Judgement, judge
 from pipelines.evaluate.metrics import score
 from schemas.evaluation import EvaluationQuestion, GatePolicy, QuestionScore
-from schemas.search import Hit, Passage
+from schemas.search import Answer, Citation, Hit, Passage
+from tests.fakes import FakeLanguageModel
 
 
 def _hit(id_: str, text: str) -> Hit:
@@ -49,3 +51,24 @@ def test_a_lost_pinned_question_blocks_whatever_the_mean() -> None:
 def test_the_interval_holds_the_mean() -> None:
     found = paired_bootstrap([0.0, 0.5, -0.25, 1.0])
     assert found.low <= found.mean <= found.high
+
+
+def test_a_judge_counts_sentences_and_one_that_says_too_little_counts_nothing() -> None:
+    cited = Citation(number=2, passage=_hit("a", "住宿费上限为每晚500元。").passage, quote="")
+    made = Answer(found=True, text="上限为500元[2]。 另有早餐[2]。", citations=(cited,))
+    says = Judgement(supported=(True, False), cited=(True, False), relevance=8)
+    model = FakeLanguageModel({"judge": lambda _: says})
+    assert judge("上限", made, model) == {"faithfulness": 0.5, "citation_accuracy": 0.5, "answer_relevancy": 0.8}
+    assert "<source number=2>" in model.asked[0][1]
+    short = FakeLanguageModel({"judge": lambda _: says.model_copy(update={"supported": (True,)})})
+    assert judge("上限", made, short) == judge("上限", made, FakeLanguageModel({})) == {}
+
+
+def test_evidence_that_fell_out_of_the_first_ten_is_lost_and_a_vanished_chunk_is_told_from_a_displaced_one() -> None:
+    before = [_score(f"q{n}", 1.0, 1) for n in range(30)]
+    after = [_score("q0", 0.0, None), *before[1:]]
+    verdict = gate(before, after, GatePolicy())
+    assert verdict.reasons == ("evidence lost: q0",)
+    assert gate(before, after, GatePolicy(lost_questions=1)).verdict == "pass"
+    assert gate(before, after, GatePolicy(action="warn")).verdict == "warn"
+    assert gate(before, after, GatePolicy(), gone={"c9"}).worse[0].gone

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+
 from pipelines.errors import Code, Transient
 from pipelines.retrieve.answer import Draft, answer
 from pipelines.retrieve.fuse import minmax, reciprocal_ranks
@@ -167,3 +169,20 @@ def test_a_short_passage_is_read_in_its_section_while_the_budget_lasts() -> None
     assert answer("住宿费上限是多少", hits, model, settings).found
     (_, text) = model.asked[0]
     assert "0" * 300 in text and "1" * 300 not in text and "<source number=2>" in text
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        ("客户名单不得外发[1]。", True),
+        ("客户名单可以外发[1]。", False),
+        ("客户名单不得外发[2]。", False),
+        ("客户名单不得外发。", False),
+        ("客户名单保存10年[1]。", False),
+        ("会议纪要经部门负责人批准可以外发[1]。", True),
+    ],
+)
+def test_a_written_sentence_stands_only_on_what_its_source_says(written, found) -> None:
+    hits = _hits("客户名单、源代码不得外发。会议纪要经部门负责人批准可以外发。")
+    model = FakeLanguageModel({"answer": lambda _: Draft(text=written)})
+    assert answer("客户名单可以外发吗", hits, model, SETTINGS).found is found
