@@ -7,10 +7,10 @@ from functools import lru_cache
 from pipelines.retrieve.tokens import CJK, fold, lexical_tokens
 from schemas.search import Hit, Passage
 
-Similarity = Callable[[float], float]
-"""A cosine on the scale of its model: 0 unrelated, 1 a question and its answer."""
+Similarity = Callable[[str, float], float]
+"""(question, cosine) on the scale of its model: 0 unrelated, 1 a question and its answer."""
 
-ENOUGH = 0.71
+ENOUGH = 0.70
 """Half way between questions of one corpus and of another (Wikipedia, see tests/bench/retrieval.py)."""
 UNKNOWN = 0.8
 """Stands in for the similarity where there is no embedder: then half of the question's words must be held."""
@@ -25,13 +25,14 @@ WORDS_EN = """the a an of in on at to for is are was were be been do does did wh
 how many much and or by with from that this it its as has have had there i you we my your our can could should may must
 will would if not any about into than then them they their"""
 ASKING_EN = frozenset(WORDS_EN.split())
+CJK_LETTER = re.compile(f"[{CJK}]")
 RUN = re.compile(rf"(?P<cjk>[{CJK}]+)|(?P<latin>[^\W_](?:[^\W_]|[./\-:+#&_](?=\w))*)")
 
 
 def evidence(question: str, hit: Hit, similarity: Similarity | None) -> float:
     """0 (none) to about 1; `ENOUGH` is the border. Words count one third, meaning two thirds."""
     passage = hit.passage
-    meaning = UNKNOWN if similarity is None else similarity(hit.dense) if hit.dense is not None else 0.0
+    meaning = UNKNOWN if similarity is None else similarity(question, hit.dense) if hit.dense is not None else 0.0
     if similarity is not None and _foreign(question, passage):
         return meaning / FOREIGN * ENOUGH
     return (coverage(question, passage) + 2 * meaning) / 3
@@ -41,16 +42,17 @@ def coverage(question: str, passage: Passage) -> float:
     """Share of the question's content that the passage holds, title and section included.
 
     Chinese counts by characters that a shared pair of characters covers, so that no word border has to be known; other
-    words count two.
+    words count by their length, for long ones are rarer and say more.
     """
     held = _held(f"{passage.title}\n{passage.context}\n{passage.text}")
-    total = found = 0
+    total = found = 0.0
     for match in RUN.finditer(ASKING_ZH.sub(" ", fold(question))):
         run = match.group()
         if match.lastgroup == "latin":
             tokens = () if run in ASKING_EN else lexical_tokens(run).split()
-            total += 2 * bool(tokens)
-            found += 2 * any(token in held for token in tokens)
+            weight = min(len(run), 10) / 2.5 if tokens else 0.0
+            total += weight
+            found += weight * any(token in held for token in tokens)
         elif len(run) > 1:
             total += len(run)
             found += _covered(run, held)
@@ -72,9 +74,10 @@ def _held(text: str) -> frozenset[str]:
 
 def _foreign(question: str, passage: Passage) -> bool:
     """Question and passage in different scripts."""
-    return _cjk(question) != _cjk(passage.text)
+    return is_cjk(question) != is_cjk(passage.text)
 
 
-def _cjk(text: str) -> bool:
+def is_cjk(text: str) -> bool:
+    """Whether at least a third of the letters are Chinese, Japanese or Korean."""
     letters = [one for one in text[:500] if one.isalpha()]
-    return 3 * sum(bool(re.match(f"[{CJK}]", one)) for one in letters) > len(letters)
+    return 3 * sum(bool(CJK_LETTER.match(one)) for one in letters) > len(letters)

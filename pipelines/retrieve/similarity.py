@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from pipelines.ports import Embedder
+from pipelines.retrieve.evidence import is_cjk
 
 PAIRS = (
     ("出差可以坐飞机头等舱吗？", "员工出差应乘坐经济舱，航程超过八小时的，经批准可以乘坐商务舱。"),
@@ -32,21 +33,34 @@ PAIRS = (
 )
 
 
+CHINESE = 6
+"""So many pairs come first."""
+
+
 @lru_cache(maxsize=8)
-def scale(embedder: Any) -> tuple[float, float]:
-    """(mean cosine of unrelated pairs, mean cosine of related pairs) of a model."""
+def scales(embedder: Any) -> tuple[tuple[float, float], tuple[float, float]]:
+    """(mean cosine of unrelated pairs, mean cosine of related pairs) of a model, for Chinese and for other questions.
+
+    Models differ by script too, but six pairs are few: the mean of each script's own scale and that of all pairs.
+    """
     import numpy as np
 
     asked = np.stack([embedder.embed_query(question) for question, _ in PAIRS])
     answers = np.stack([embedder.embed_query(answer) for _, answer in PAIRS])
     cosines = asked @ answers.T
-    related = float(cosines.diagonal().mean())
-    unrelated = float((cosines.sum() - cosines.trace()) / (cosines.size - len(PAIRS)))
-    return unrelated, related
+    own = [np.asarray(_means(cosines[part, part])) for part in (slice(0, CHINESE), slice(CHINESE, None))]
+    whole = np.asarray(_means(cosines))
+    (first, second) = ([float(value) for value in (one + whole) / 2] for one in own)
+    return (first[0], first[1]), (second[0], second[1])
 
 
-def similarity(embedder: Embedder, cosine: float) -> float:
+def _means(cosines: Any) -> tuple[float, float]:
+    count = len(cosines)
+    return (float(cosines.sum() - cosines.trace()) / (count * count - count), float(cosines.trace()) / count)
+
+
+def similarity(embedder: Embedder, question: str, cosine: float) -> float:
     """0 for unrelated, 1 for a question and its answer; beyond both ends it goes on, cut at -1 and 2."""
-    unrelated, related = scale(cast(Hashable, embedder))
-    spread = max(related - unrelated, 1e-6)
-    return min(2.0, max(-1.0, (cosine - unrelated) / spread))
+    chinese, other = scales(cast(Hashable, embedder))
+    unrelated, related = chinese if is_cjk(question) else other
+    return min(2.0, max(-1.0, (cosine - unrelated) / max(related - unrelated, 1e-6)))
