@@ -9,6 +9,7 @@ import typer
 
 from pipelines.cli_ask import app as ask_app
 from pipelines.cli_conflicts import app as conflicts_app
+from pipelines.cli_duplicates import app as duplicates_app
 from pipelines.cli_edit import app as edit_app
 from pipelines.cli_eval import app as eval_app
 from pipelines.cli_impact import app as impact_app
@@ -29,6 +30,7 @@ app.add_typer(try_app, name="try")
 app.add_typer(ask_app)
 app.add_typer(eval_app)
 app.add_typer(keep_app)
+app.add_typer(duplicates_app)
 app.add_typer(edit_app)
 app.add_typer(sync_app)
 app.add_typer(conflicts_app, name="conflicts")

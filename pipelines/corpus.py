@@ -98,14 +98,16 @@ def _drop(tx: Connection, app: "App", stored: Mapping[int, bytes]) -> dict[str, 
 
 
 def link(tx: Connection, links: "Links") -> None:
-    """Store what the pairs that were looked at are to one another; an earlier verdict on a pair gives way."""
+    """Store what the pairs that were looked at are to one another; an earlier verdict on a pair gives way, unless a
+    person took it."""
     table = tables.duplicate_link
+    free = table.c.decided.is_(None)
     for chunk, partners in links.kept.items():
-        tx.execute(delete(table).where(table.c.a == chunk, table.c.b.not_in(partners)))
-        tx.execute(delete(table).where(table.c.b == chunk, table.c.a.not_in(partners)))
+        tx.execute(delete(table).where(free, table.c.a == chunk, table.c.b.not_in(partners)))
+        tx.execute(delete(table).where(free, table.c.b == chunk, table.c.a.not_in(partners)))
     looked = [*links.distinct, *((one.a, one.b) for one in links.found)]
     for part in _parts(looked):
-        tx.execute(delete(table).where(tuple_(table.c.a, table.c.b).in_(part)))
+        tx.execute(delete(table).where(free, tuple_(table.c.a, table.c.b).in_(part)))
     rows = [
         {**one.model_dump(exclude={"evidence"}), "evidence": one.evidence.model_dump(mode="json")}
         for one in links.found
@@ -124,7 +126,8 @@ def linked_groups(tx: Connection, chunks: Sequence[str]) -> dict[str, str]:
     known = frozenset(wanted)
     pairs: list[tuple[str, str]] = []
     for start in range(0, len(wanted), 500):
-        part = table.c.a.in_(wanted[start : start + 500]) & table.c.outcome.in_(("same", "near", "contained"))
+        alike = table.c.outcome.in_(("same", "near", "contained")) & table.c.decided.is_(None)
+        part = table.c.a.in_(wanted[start : start + 500]) & (alike | (table.c.decided == "same"))
         pairs += [(a, b) for a, b in tx.execute(select(table.c.a, table.c.b).where(part)) if b in known]
     group: dict[str, str] = {}
 

@@ -36,6 +36,8 @@ class DuplicateLink(Record):
     b: str
     outcome: DuplicateOutcome
     drop: bool
+    spare: Literal["either", "a", "b"] = "either"
+    """Which one may go: of a text and one that contains it, only the shorter."""
     evidence: DuplicateEvidence
 
 

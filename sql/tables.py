@@ -226,7 +226,9 @@ duplicate_link = _table(
     Column("b", String(32), primary_key=True),
     Column("outcome", String(16), nullable=False),
     Column("drop", Boolean, nullable=False),
+    Column("spare", String(8), nullable=False, default="either"),
     Column("evidence", JSON, nullable=False),
+    Column("decided", String(16)),
     Index("duplicate_link_b", "b"),
 )
 duplicate_text = _table(

@@ -9,6 +9,7 @@ whose bucket has grown large, loses the links that it had only for that.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from pipelines.dedup.settings import DedupSettings
 from pipelines.dedup.signature import hamming
@@ -100,4 +101,12 @@ def _in_reach(
 
 def _verdict(a: str, b: str, texts: Mapping[str, Text], settings: DedupSettings) -> DuplicateLink:
     verdict = compare_texts(texts[a], texts[b], settings)
-    return DuplicateLink(a=a, b=b, outcome=verdict.outcome, drop=verdict.drop, evidence=verdict.evidence)
+    shorter: Literal["a", "b"] = "a" if len(texts[a].plain) < len(texts[b].plain) else "b"
+    return DuplicateLink(
+        a=a,
+        b=b,
+        outcome=verdict.outcome,
+        drop=verdict.drop,
+        spare=shorter if verdict.outcome == "contained" else "either",
+        evidence=verdict.evidence,
+    )

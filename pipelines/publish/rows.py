@@ -146,15 +146,18 @@ def _wanted(tx: Connection, targets: Mapping[str, str]) -> list[Wanted]:
 
 
 def _dropped(tx: Connection, best_first: Sequence[str]) -> set[str]:
-    """Greedy over chunks, best first: one that has a kept twin is not shown."""
+    """Greedy over chunks, best first: one that a kept twin makes superfluous is not shown."""
     link = tables.duplicate_link
     twins: dict[str, set[str]] = defaultdict(set)
     for start in range(0, len(best_first), 500):
         part = best_first[start : start + 500]
-        query = select(link.c.a, link.c.b).where(link.c.drop.is_(True), or_(link.c.a.in_(part), link.c.b.in_(part)))
-        for a, b in tx.execute(query):
-            twins[a].add(b)
-            twins[b].add(a)
+        where = link.c.drop.is_(True) & or_(link.c.a.in_(part), link.c.b.in_(part))
+        for a, b, spare in tx.execute(select(link.c.a, link.c.b, link.c.spare).where(where)):
+            # A text that contains another is not spared for it, however authoritative the shorter one is.
+            if spare != "b":
+                twins[a].add(b)
+            if spare != "a":
+                twins[b].add(a)
     kept: set[str] = set()
     dropped: set[str] = set()
     for chunk in best_first:
