@@ -88,6 +88,7 @@ document = _table(
     Column("present", Boolean, nullable=False, default=True),
     Column("seen", Double, nullable=False),
     Index("document_source", "kb", "source"),
+    Index("document_name", "name_key"),
 )
 version = _table(
     "version",

@@ -52,6 +52,18 @@ class Database:
                 raise Transient(Code.DATABASE_DOWN, f"the connection was lost: {error.orig}") from error
             raise
 
+    def tuples(self, tx: Connection, query: Any) -> Iterator[Any]:
+        """Rows of a query as the driver gives them: a tenth of the cost of SQLAlchemy's rows, for very long results."""
+        compiled = query.compile(self.engine, compile_kwargs={"render_postcompile": True})
+        values = compiled.params
+        bound = tuple(values[name] for name in compiled.positiontup) if compiled.positional else values
+        cursor: Any = tx.connection.cursor()
+        try:
+            cursor.execute(str(compiled), bound)
+            yield from cursor  # one by one: a batch of thousands would only wake the collector of cycles
+        finally:
+            cursor.close()
+
     @contextmanager
     def lock(self, name: str, wait: bool = False) -> Iterator[None]:
         """Hold the lock `name`, over all processes. Raises Conflict(LOCKED) at once when it is taken and not `wait`."""

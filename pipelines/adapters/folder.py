@@ -5,6 +5,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -20,6 +21,8 @@ Link = tuple[str, str, tuple[str, ...]]
 _PLAIN = stat.S_IFREG | stat.S_IROTH
 """Mode bits of a regular file that everybody may read: no need to ask the system again."""
 _KIND_AND_READ = 0o170000 | stat.S_IROTH
+_made = partial(tuple.__new__, SourceFile)
+"""A SourceFile of a tuple, in half the time of a call by names."""
 
 
 class FolderReader:
@@ -106,8 +109,18 @@ class FolderReader:
                         stack.append((entry.path, where))
                     elif entry.is_symlink():
                         yield from self._link(entry, where, (*chain, path), links)
-                    elif (everything or self._wanted(where)) and (file := self._file(entry, where)) is not None:
-                        yield file
+                    elif everything or self._wanted(where):
+                        # The common case without a call: a scan of 100,000 files is made of nothing else.
+                        try:
+                            found = entry.stat()
+                        except OSError:
+                            found = None
+                        if found is not None and found.st_mode & _KIND_AND_READ == _PLAIN and name.isascii():
+                            size = found.st_size
+                            token = f"{found.st_mtime_ns}-{size}-{found.st_ino}"
+                            yield _made((where, token, size, found.st_mtime))
+                        elif (file := self._file(entry, where)) is not None:
+                            yield file
 
     def _link(
         self, entry: "os.DirEntry[str]", uri: str, chain: tuple[str, ...], links: list[Link]

@@ -17,7 +17,6 @@ class Known(NamedTuple):
     """A document as the registry last saw it."""
 
     document: str
-    token: str
     sha256: str
 
 
@@ -68,7 +67,8 @@ def _itself(uri: str) -> str:
 
 
 def plan(
-    known: Mapping[str, Known],
+    tokens: Mapping[str, str],
+    known: Callable[[str], Known],
     listed: Iterable[SourceFile],
     hash_file: Callable[[str], str],
     held: Callable[[], Iterable[str]] = tuple,
@@ -77,7 +77,8 @@ def plan(
 ) -> Plan:
     """Compare by token first; only files whose token is new or changed are opened, through `hash_file`.
 
-    `known` goes by `key(uri)`, and `uri_of` gives a uri back for the few keys that have vanished. `hash_file` returns
+    `tokens` go by `key(uri)`; `known` and `uri_of` tell more of the few keys that have changed or vanished. Strings by
+    strings: with hundreds of thousands of records the collector of cycles costs more than the scan. `hash_file` returns
     '' for a file that cannot be read. `held`, asked after the listing, are uris with a problem (a folder's ends in
     `/`): what is known there is not taken as removed.
     """
@@ -89,9 +90,9 @@ def plan(
     unchanged = 0
     for file in listed:
         name = key(file.uri)
-        before = known.get(name)
+        before = tokens.get(name)
         present.add(name)
-        if before is not None and before.token == file.token:
+        if before == file.token:
             unchanged += 1
             continue
         sha256 = hash_file(file.uri)
@@ -100,11 +101,13 @@ def plan(
         elif before is None:
             fresh.append(Found(file, sha256))
         else:
-            (touched if before.sha256 == sha256 else changed).append(Found(file, sha256, before.document))
-    gone, problems = known.keys() - present, set(held())
+            held_as = known(name)
+            (touched if held_as.sha256 == sha256 else changed).append(Found(file, sha256, held_as.document))
+    gone, problems = tokens.keys() - present, set(held())
     vanished = {name: uri_of(name) for name in gone} if fresh or problems else {}
     kept = _held(vanished, problems)
-    new, renamed = _renames(fresh, {name: (uri, known[name]) for name, uri in vanished.items() if name not in kept})
+    homes = {name: (uri, known(name)) for name, uri in vanished.items() if fresh and name not in kept}
+    new, renamed = _renames(fresh, homes)
     left = {one.before for one in renamed} | kept
     opened = len(fresh) + len(changed) + len(touched) + len(unreadable)
     return Plan(
@@ -114,7 +117,7 @@ def plan(
         renamed=tuple(renamed),
         removed=tuple(sorted(name for name in gone if name not in left)),
         unreadable=tuple(unreadable),
-        known=len(known),
+        known=len(tokens),
         seen=len(present),
         unchanged=unchanged,
         opened=opened,

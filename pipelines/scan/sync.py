@@ -1,7 +1,7 @@
 """The effects of a scan: list a source, compare with the registry, store what is new, note what is gone."""
 
 import tempfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from functools import partial
@@ -87,33 +87,38 @@ def scan(app: App, source: Source, run: str, *, full: bool, confirm: bool, glob:
     register(app, source)
     reader = app.reader(source)
     names = Names(app, source)
-    known = _known(app, source.name)
+    tokens = _tokens(app, source.name)
+    entry = partial(_entry, app, source.name)
+
+    def uri_of(key: str) -> str:
+        return opened(app, entry(key).name_sealed)
+
     files = reader.files()
     if glob is not None:
         files = (one for one in files if fnmatch(one.uri, glob))
-        known = {key: one for key, one in known.items() if fnmatch(_uri(app, one.document), glob)}
+        tokens = {key: token for key, token in tokens.items() if fnmatch(uri_of(key), glob)}
     if erased["place"]:
         files = _without_erased(files, names, erased["place"], result)
     read = partial(_store, app, reader, result, erased["content"])
-    listed = _forced(known) if full else known
     try:
         made = plan(
-            listed,
+            dict.fromkeys(tokens, "") if full else tokens,
+            lambda key: Known(*entry(key)[:2]),
             files,
             read,
             held=lambda: [uri for uri, _, _ in (*reader.problems, *result.problems)],
             key=names.key,
-            uri_of=lambda key: _uri(app, known[key].document),
+            uri_of=uri_of,
         )
     except SluiceError as error:
         if isinstance(error, Transient):
             raise
         result.error = error
-        if known:
+        if tokens:
             kind: Literal["permission_lost", "empty"] = "empty"
             if error.code is Code.SCAN_SOURCE_DENIED:
                 kind = "permission_lost"
-            result.trip = BreakerTrip(source=source.name, kind=kind, would_remove=len(known), reason=error.reason)
+            result.trip = BreakerTrip(source=source.name, kind=kind, would_remove=len(tokens), reason=error.reason)
         return result
     result.problems = [*reader.problems, *result.problems]
     result.plan = made
@@ -121,25 +126,24 @@ def scan(app: App, source: Source, run: str, *, full: bool, confirm: bool, glob:
     tripped = breaker(made, source)
     if tripped and not confirm:
         result.trip, removed = tripped, ()
-    result.removed = [known[key].document for key in removed]
+    result.removed = [entry(key).id for key in removed]
     _write(app, source, names, run, made, result, confirm=confirm)
     return result
 
 
-def _forced(known: Mapping[str, Known]) -> dict[str, Known]:
-    return {key: Known(document=one.document, token="", sha256=one.sha256) for key, one in known.items()}
-
-
-def _known(app: App, source: str) -> dict[str, Known]:
-    """What the registry has, by the key of the uri. Plain tuples: there may be hundreds of thousands."""
+def _tokens(app: App, source: str) -> dict[str, str]:
+    """Token by key of the uri."""
     d = tables.document
-    query = select(d.c.name_key, d.c.id, d.c.token, d.c.sha256).where(
-        d.c.kb == app.kb, d.c.source == source, d.c.present.is_(True)
-    )
-    make = partial(tuple.__new__, Known)
+    query = select(d.c.name_key, d.c.token).where(d.c.kb == app.kb, d.c.source == source, d.c.present.is_(True))
     with app.database.read() as tx:
-        rows = tx.execution_options(yield_per=10_000).execute(query)
-        return {row[0]: make(row[1:]) for part in rows.partitions() for row in part}
+        return dict(app.database.tuples(tx, query))
+
+
+def _entry(app: App, source: str, key: str) -> Any:
+    d = tables.document
+    mine = (d.c.kb == app.kb) & (d.c.source == source) & (d.c.name_key == key) & d.c.present.is_(True)
+    with app.database.read() as tx:
+        return tx.execute(select(d.c.id, d.c.sha256, d.c.name_sealed).where(mine)).one()
 
 
 def _without_erased(
@@ -152,12 +156,6 @@ def _without_erased(
             result.problems.append((place, Code.FORGOTTEN, "erased on request; delete it at its source"))
         else:
             yield one
-
-
-def _uri(app: App, document: str) -> str:
-    d = tables.document
-    with app.database.read() as tx:
-        return opened(app, tx.execute(select(d.c.name_sealed).where(d.c.id == document)).scalar_one())
 
 
 def _store(app: App, reader: SourceReader, result: Scan, erased: Collection[str], uri: str) -> str:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.scan.plan import Known, breaker, hash_stream, plan
+from pipelines.scan import plan as planning
+from pipelines.scan.plan import Known, breaker, hash_stream
 from schemas.source import Source, SourceFile
 
 
@@ -15,7 +16,12 @@ def file(uri, token="t"):
 
 
 def known(**contents):
-    return {uri: Known(document=f"doc-{uri}", token="t", sha256=sha) for uri, sha in contents.items()}
+    return {uri: Known(document=f"doc-{uri}", sha256=sha) for uri, sha in contents.items()}
+
+
+def plan(before, *arguments, **options):
+    """`before`: what the registry has by uri, all under the token `t`."""
+    return planning.plan(dict.fromkeys(before, "t"), before.__getitem__, *arguments, **options)
 
 
 def never(uri):
@@ -95,8 +101,8 @@ contents = st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from("123"))
 
 @given(contents, contents)
 def test_every_file_and_every_document_has_exactly_one_fate(before, now):
-    registry = {uri: Known(document=uri, token=sha, sha256=sha) for uri, sha in before.items()}
-    made = plan(registry, [file(uri, sha) for uri, sha in now.items()], now.__getitem__)
+    listed = [file(uri, sha) for uri, sha in now.items()]
+    made = planning.plan(before, lambda uri: Known(uri, before[uri]), listed, now.__getitem__)
     fates = uris([*made.new, *made.changed, *made.touched, *made.renamed])
     assert len(fates) + made.unchanged == len(set(fates)) + made.unchanged == len(now)
     moved = [one.before for one in made.renamed]
