@@ -120,6 +120,8 @@ def parse_file(path: Path, *, name: str, ocr: Ocr | None, settings: ParseSetting
     """
     media = sniff(path, name=name, settings=settings)
     module, function = PARSERS[media].split(":")
+    if module == "pdf" and settings.engine == "pypdfium2":
+        module = "permissive"
     parser = getattr(importlib.import_module(f"pipelines.parse.{module}"), function)
     if media in KINDS:
         return cast(Document, parser(path, name=name, media_type=media, settings=settings))

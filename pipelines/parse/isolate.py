@@ -32,14 +32,15 @@ _lock = threading.Lock()
 
 
 class Worker:
-    """One child process: a file at a time."""
+    """One child process: a file at a time. `engine`: the PDF library that it loads at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, engine: str) -> None:
+        self.engine = engine
         environment = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **os.environ}
         root = str(Path(__file__).resolve().parents[2])
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, environment.get("PYTHONPATH")]))
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "pipelines.parse.worker"],
+            [sys.executable, "-m", "pipelines.parse.worker", engine],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -164,7 +165,7 @@ def page_image_isolated(path: Path, *, name: str, page: int, boxes: Sequence[Box
 
 def _ask(wanted: dict[str, Any], path: Path, name: str, settings: ParseSettings) -> dict[str, Any]:
     place = {"path": str(Path(path).resolve()), "name": name, "settings": settings.model_dump(mode="json")}
-    worker = _take()
+    worker = _take(settings.engine)
     try:
         answer = worker.ask(place | wanted, settings)
     except BaseException:
@@ -177,14 +178,14 @@ def _ask(wanted: dict[str, Any], path: Path, name: str, settings: ParseSettings)
     raise Rejected(CODES[answer["code"]], str(answer["reason"]))
 
 
-def _take() -> Worker:
+def _take(engine: str) -> Worker:
     with _lock:
-        while _idle:
-            worker = _idle.pop()
+        for worker in [one for one in _idle if one.engine == engine]:
+            _idle.remove(worker)
             if worker.alive:
                 return worker
             worker.close()
-    return Worker()
+    return Worker(engine)
 
 
 def shut_down() -> None:

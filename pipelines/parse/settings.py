@@ -10,6 +10,8 @@ from schemas.base import Record
 class ParseSettings(Record):
     """Settings of parse."""
 
+    engine: Literal["pymupdf", "pypdfium2"] = "pymupdf"
+    """Reader of PDF files and images. pypdfium2: no AGPL code is loaded, tables and layout are less exact."""
     render_dpi: int = Field(default=150, ge=72, le=600)
     """Resolution for OCR: 150 reads Chinese as well as 200 does, at half the cost."""
     max_pixels: int = Field(default=40_000_000, ge=1_000_000)

@@ -87,7 +87,7 @@ def main() -> None:
     progress.listener = lambda page: send({"page": page})
     requests: queue.Queue[bytes] = queue.Queue()
     threading.Thread(target=_read, args=(requests,), daemon=True).start()
-    importlib.import_module("pymupdf")  # seconds on a busy machine: not to be charged to the first page
+    importlib.import_module(sys.argv[1])  # seconds on a busy machine: not to be charged to the first page
     send({"page": 0})
     while True:
         send(answer(json.loads(requests.get())))
