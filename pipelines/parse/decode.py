@@ -7,6 +7,7 @@ of Chinese bytes is full of rare ones.
 import codecs
 import re
 import unicodedata
+from collections import Counter
 from functools import cache
 
 from pipelines.errors import Code, Rejected
@@ -97,17 +98,15 @@ def _by_lines(data: bytes) -> Decoded | None:
 
 def score(text: str) -> float:
     """Share of non-ASCII characters that people use every day, 0..1; ASCII letters count for little either way."""
-    sample = text[:SAMPLE]
     total = points = 0.0
-    for character in sample:
+    for character, count in Counter(text[:SAMPLE]).items():
         if character < "\x80":
-            weight = 0.1
             worth = 1.0 if character.isprintable() or character in "\r\n\t" else -2.0
-            weight = weight if worth > 0 else 1.0
+            weight = 0.1 if worth > 0 else 1.0
         else:
             weight, worth = 1.0, _worth(character)
-        total += weight
-        points += weight * worth
+        total += weight * count
+        points += weight * worth * count
     return points / total if total else 1.0
 
 
