@@ -10,7 +10,7 @@ from typing import Any
 from pipelines.errors import Code, Rejected
 from pipelines.parse import furniture, pdf, pdfium, progress, routes
 from pipelines.parse.headings import body_size, bookmark_key
-from pipelines.parse.lines import Line
+from pipelines.parse.lines import Line, ocr_lines
 from pipelines.parse.order import reading_order
 from pipelines.parse.paragraphs import to_box
 from pipelines.parse.plain_tables import find_tables, wants_tables
@@ -21,6 +21,8 @@ from schemas.document import Block, Document, PageVerdict
 
 ENGINE = "pypdfium2"
 SCAN_AREA = 0.5
+IMAGE_PIXEL_FACTOR = 4
+"""Images may hold this many times the cap on rendering."""
 
 
 class Facts:
@@ -72,7 +74,7 @@ def parse_image(path: Path, *, name: str, ocr: Ocr | None, settings: ParseSettin
             media = Image.MIME.get(image.format or "", "image/png")
             for number, frame in enumerate(ImageSequence.Iterator(image), start=1):
                 pixels = frame.width * frame.height
-                if pixels > pdf.IMAGE_PIXEL_FACTOR * settings.max_pixels:
+                if pixels > IMAGE_PIXEL_FACTOR * settings.max_pixels:
                     raise Rejected(Code.PARSE_BOMB, f"the image has {pixels} pixels")
                 made, verdict = _by_ocr(np.asarray(frame.convert("RGB")), number, 1.0, ocr, context, "an image")
                 blocks += made
@@ -133,7 +135,7 @@ def _page(
         for one in hidden
     ]
     route = "rich" if why else "fast"
-    coverage = pdf._coverage(shown, routes.Read(tuple(blocks)))
+    coverage = _coverage(shown, blocks)
     warnings = () if coverage >= 0.98 else ("text of the page is missing",)
     return blocks, PageVerdict(
         page=number, route=route, reason=why, coverage=coverage, warnings=warnings, width=width, height=height
@@ -159,7 +161,7 @@ def _by_ocr(
         off = f"{reason}, and OCR is off"
         return [], PageVerdict(page=number, route="failed", reason=off, confidence=0, coverage=0)
     try:
-        lines = routes._ocr_upright(image, ocr, scale, context.settings.trusted_confidence)
+        lines = _upright(image, ocr, scale, context.settings.trusted_confidence)
     except MemoryError:
         raise
     except Exception as error:  # a damaged image is a verdict on this page
@@ -174,6 +176,26 @@ def _by_ocr(
         page=number, route="ocr", reason=reason, confidence=round(confidence, 3), width=width, height=height
     )
     return list(routes.fast(lines, number, own, ocr.name).blocks), verdict
+
+
+def _upright(image: Any, reader: Ocr, scale: float, least: float) -> list[Line]:
+    """Lines of the image as it stands, or of its better quarter turn where most lines stand on end."""
+    import numpy as np
+
+    lines = ocr_lines(reader.read(image), scale, least)
+    long = [line for line in lines if len(line.text) > 2]
+    on_end = sum(line.box[3] - line.box[1] > 1.5 * (line.box[2] - line.box[0]) for line in long)
+    if not long or on_end <= 0.6 * len(long):
+        return lines
+    turns = [ocr_lines(reader.read(np.ascontiguousarray(np.rot90(image, k))), scale, least) for k in (1, 3)]
+    return max([lines, *turns], key=lambda found: sum(len(line.text) * line.confidence**4 for line in found))
+
+
+def _coverage(shown: Sequence[Line], blocks: Sequence[Block]) -> float:
+    """Characters in the blocks against those on the page."""
+    wanted = sum(len("".join(line.text.split())) for line in shown)
+    found = sum(len("".join(block.text.split())) for block in blocks if not block.hidden)
+    return round(min(1.0, found / wanted), 3) if wanted else 1.0
 
 
 def _refuse_xfa(file: Any, lines: Sequence[Line]) -> None:

@@ -8,13 +8,15 @@ from pathlib import Path
 from statistics import median
 
 from pipelines.parse.cells import Cell, Grid, to_html, to_markdown
-from pipelines.parse.hints import CAPTION, LONG_RULE, _aligned_rows
+from pipelines.parse.hints import CAPTION, _aligned_rows
 from pipelines.parse.lines import Line
 from pipelines.parse.order import Rectangle
 from pipelines.parse.paragraphs import to_box
 from pipelines.parse.tables import numbers
 from schemas.document import Block
 
+LONG_RULE = 60.0
+"""Points."""
 LEAST_FILLED = 0.4
 SHORT_CELL = 20
 LONG_CELL = 300
