@@ -1,6 +1,8 @@
 """Entities and relations by rule."""
 
 import re
+from collections.abc import Mapping
+from functools import lru_cache
 
 from schemas.facts import Entity, Relation
 
@@ -21,6 +23,20 @@ _RELATION = re.compile(
     r"(?P<s>[A-Za-z0-9\u4e00-\u9fff]{2,20}?)(?P<p>依赖于?|属于|替代|取代|隶属于|\s(?:depends on|replaces|requires)\s)"
     r"(?P<o>[A-Za-z0-9\u4e00-\u9fff]{2,20})"
 )
+
+
+def known(text: str, terms: Mapping[str, str]) -> tuple[Entity, ...]:
+    """Names of the site's dictionary, longest first where they overlap; Latin names only as whole words."""
+    if not terms:
+        return ()
+    found = dict.fromkeys(match.group() for match in _dictionary(tuple(terms)).finditer(text))
+    return tuple(Entity(text=name, type=terms[name], method="dictionary") for name in found)
+
+
+@lru_cache(maxsize=8)
+def _dictionary(names: tuple[str, ...]) -> re.Pattern[str]:
+    longest_first = sorted(names, key=lambda name: (-len(name), name))
+    return re.compile("|".join(rf"(?<![A-Za-z0-9]){re.escape(n)}(?![A-Za-z0-9])" for n in longest_first))
 
 
 def entities(text: str) -> tuple[Entity, ...]:

@@ -1,7 +1,7 @@
 """Keywords, entities and relations of a chunk."""
 
 from pipelines.errors import Rejected
-from pipelines.extract.entities import entities, relations
+from pipelines.extract.entities import entities, known, relations
 from pipelines.extract.keywords import keywords
 from pipelines.extract.prompt import INSTRUCTIONS, Reply
 from pipelines.extract.settings import ExtractSettings
@@ -25,7 +25,7 @@ def _by_rule(chunk: MaskedChunk, settings: ExtractSettings) -> Extraction:
     return Extraction(
         chunk=chunk.id,
         keywords=keywords(chunk.text, settings.keywords, settings.max_phrase),
-        entities=entities(chunk.text),
+        entities=(*known(chunk.text, settings.terms), *entities(chunk.text)),
         relations=relations(chunk.text),
     )
 
@@ -40,7 +40,10 @@ def _grounded(chunk: MaskedChunk, reply: Reply, method: str, settings: ExtractSe
     return Extraction(
         chunk=chunk.id,
         keywords=tuple(Keyword(text=word, weight=1.0) for word in words),
-        entities=tuple(Entity(text=e.text, type=e.type, method=method) for e in reply.entities if held(e.text)),
+        entities=(
+            *known(chunk.text, settings.terms),
+            *(Entity(text=e.text, type=e.type, method=method) for e in reply.entities if held(e.text)),
+        ),
         relations=tuple(
             Relation(subject=r.subject, predicate=r.predicate, object=r.object, method=method)
             for r in reply.relations

@@ -12,3 +12,5 @@ class ExtractSettings(Record):
     """Kept per chunk, heaviest first."""
     max_phrase: int = Field(default=10, ge=2)
     """Characters; a longer Chinese noun phrase is seldom a term."""
+    terms: dict[str, str] = Field(default_factory=dict)
+    """The site's own dictionary: entity type by name (products, projects, systems). Found wherever a text has them."""

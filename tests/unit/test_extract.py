@@ -38,6 +38,13 @@ def test_empty_text_has_no_keywords() -> None:
     assert keywords("", 5, 10) == ()
 
 
+def test_the_sites_dictionary_names_entities_longest_first_and_as_whole_words() -> None:
+    settings = ExtractSettings(terms={"密钥服务": "system", "密钥": "term", "KMS": "product"})
+    made = extract_chunk(chunk("密钥服务由KMS提供，KMSX不是。"), llm=None, settings=settings)
+    found = [(one.text, one.type) for one in made.entities if one.method == "dictionary"]
+    assert found == [("密钥服务", "system"), ("KMS", "product")]
+
+
 class Model:
     name = "model"
 
