@@ -9,6 +9,7 @@ from typing import Any
 from pipelines.errors import Code, Rejected
 from pipelines.parse import furniture, progress, routes
 from pipelines.parse.headings import body_size, bookmark_key
+from pipelines.parse.joins import is_contents, join_tables
 from pipelines.parse.lines import Line
 from pipelines.parse.page import IMAGE_PIXEL_FACTOR, Page, judge, look
 from pipelines.parse.settings import ParseSettings
@@ -151,11 +152,14 @@ def _read(
             (taken if furnished else kept).append(line)
         read, verdict = judge(pdf, index, page, kept, ocr, context)
         removed.update(dict.fromkeys([*(line.text for line in taken if verdict.route != "ocr"), *read.furniture]))
-        blocks.extend(read.blocks)
+        contents = is_contents(read.blocks)
+        if contents:  # its entries lead to the places that answer, they do not answer themselves
+            verdict = verdict.model_copy(update={"warnings": (*verdict.warnings, "table of contents: not indexed")})
+        blocks.extend(block for block in read.blocks if block.hidden or not contents)
         verdicts.append(verdict)
         progress.finished(index + 1)
     _refuse_empty(pdf, blocks, verdicts)
-    return _document(pdf, media, name, blocks, verdicts, tuple(removed))
+    return _document(pdf, media, name, join_tables(blocks, verdicts), verdicts, tuple(removed))
 
 
 def _refuse_placeholder(pdf: Any, pages: Sequence[Page]) -> None:

@@ -121,7 +121,7 @@ def test_more_pages_than_allowed_are_refused(tmp_path: Path) -> None:
         ("a.pdf", b"\x89PNG\r\n\x1a\n rest", Code.PARSE_MISMATCH),
         ("a.pdf", b"just a few words", Code.PARSE_MISMATCH),
         ("a.docx", b"PK\x03\x04 and then nothing", Code.PARSE_CORRUPT),
-        ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, Code.PARSE_LEGACY),
+        ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, Code.PARSE_UNSUPPORTED),
         ("a.bin", bytes(range(256)) * 8, Code.PARSE_BINARY),
         ("a.gz", b"\x1f\x8b\x08\x00", Code.PARSE_UNSUPPORTED),
     ],
