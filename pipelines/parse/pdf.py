@@ -8,6 +8,7 @@ from typing import Any
 
 from pipelines.errors import Code, Rejected
 from pipelines.parse import furniture, progress, routes
+from pipelines.parse.attached import attachments
 from pipelines.parse.headings import body_size, bookmark_key
 from pipelines.parse.joins import is_contents, join_tables
 from pipelines.parse.lines import Line
@@ -33,6 +34,7 @@ def parse_pdf(path: Path, *, name: str, ocr: Ocr | None, settings: ParseSettings
             if marks:
                 pages = [look(upright, index) if _slants(page) else page for index, page in enumerate(pages)]
             document = _read(upright, kept, pages, "application/pdf", name, ocr, settings)
+        document = document.model_copy(update={"attachments": attachments(pdf)})
     return document.model_copy(update={"furniture": (*document.furniture, *marks)}) if marks else document
 
 

@@ -1,8 +1,13 @@
 """Tables over page breaks, and contents pages."""
 
+from pathlib import Path
+
 import pytest
 
+from pipelines.parse import sink
 from pipelines.parse.joins import is_contents, join_tables
+from pipelines.parse.pdf import parse_pdf
+from pipelines.parse.settings import ParseSettings
 from schemas.document import Block, Box, PageVerdict
 
 PAGES = [PageVerdict(page=number, route="rich", height=800.0) for number in (1, 2, 3)]
@@ -53,3 +58,18 @@ def test_a_contents_page_is_told_from_text_with_dots() -> None:
     chinese = " ".join(f"第{n}章 总体情况……………………{n * 3}" for n in "12345678" for n in [int(n)])
     assert is_contents([Block(kind="heading", text="目录", level=1), Block(kind="text", text=chinese)])
     assert not is_contents([Block(kind="text", text="And so on... 3 items were found. " * 10 + "Plain text. " * 40)])
+
+
+def test_files_inside_a_pdf_are_taken_out_under_the_name_of_their_content(tmp_path: Path) -> None:
+    import pymupdf
+
+    pdf = pymupdf.open()
+    pdf.new_page().insert_text((72, 100), "See the attached list.")
+    pdf.embfile_add("list", b"a,b\n1,2\n", filename="list.csv", ufilename="list.csv")
+    pdf.save(tmp_path / "a.pdf")
+    (tmp_path / "out").mkdir()
+    with sink.into(tmp_path / "out"):
+        read = parse_pdf(tmp_path / "a.pdf", name="a.pdf", ocr=None, settings=ParseSettings())
+    (one,) = read.attachments
+    assert (one.name, one.size) == ("list.csv", 8)
+    assert [key for key, _ in sink.taken_out(tmp_path / "out")] == [one.key]
