@@ -3,22 +3,21 @@
 from typing import Any
 
 from pipelines.parse import sink
+from pipelines.parse.settings import ParseSettings
 from schemas.document import Attachment
 
-MAX_FILES = 20
-MAX_BYTES = 50 * 2**20
 
-
-def attachments(pdf: Any) -> tuple[Attachment, ...]:
+def attachments(pdf: Any, settings: ParseSettings) -> tuple[Attachment, ...]:
     """Embedded files up to the caps; none where nobody keeps them or the name tree is damaged."""
     found: dict[str, Attachment] = {}
+    most = settings.max_attachment_mb * 2**20
     try:
-        for index in range(min(pdf.embfile_count(), MAX_FILES)):
+        for index in range(min(pdf.embfile_count(), settings.max_attachments)):
             info = pdf.embfile_info(index)
-            if int(info.get("length") or info.get("size") or 0) > MAX_BYTES:
+            if int(info.get("length") or info.get("size") or 0) > most:
                 continue
             data = pdf.embfile_get(index)
-            key = sink.current().attachment(data) if len(data) <= MAX_BYTES else None
+            key = sink.current().attachment(data) if len(data) <= most else None
             if key:
                 name = str(
                     info.get("ufilename") or info.get("filename") or info.get("name") or f"attachment {index + 1}"

@@ -34,7 +34,7 @@ def parse_pdf(path: Path, *, name: str, ocr: Ocr | None, settings: ParseSettings
             if marks:
                 pages = [look(upright, index) if _slants(page) else page for index, page in enumerate(pages)]
             document = _read(upright, kept, pages, "application/pdf", name, ocr, settings)
-        document = document.model_copy(update={"attachments": attachments(pdf)})
+        document = document.model_copy(update={"attachments": attachments(pdf, settings)})
     return document.model_copy(update={"furniture": (*document.furniture, *marks)}) if marks else document
 
 
