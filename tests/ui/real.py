@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -12,8 +13,9 @@ from typing import Any
 from sqlalchemy import select
 
 from pipelines import standalone
-from pipelines.airflow_api import Airflow
+from pipelines.airflow_api import Airflow, Question, Run
 from pipelines.app import App
+from pipelines.errors import Transient
 from pipelines.flow import sync
 from pipelines.migrate import migrate
 from pipelines.publish.publish import publish
@@ -59,6 +61,19 @@ class Site:
         publish(self.app, number)
         return number
 
+    def asked(self, number: int) -> tuple[Run, Question]:
+        """Start the release's run and wait for its question. A busy machine may not answer for a while."""
+        run = self.airflow.trigger("kb_release", {"release": number})
+        end = time.monotonic() + 300
+        while time.monotonic() < end:
+            try:
+                if found := self.airflow.pending(run.dag, run.id):
+                    return run, found[0]
+            except Transient:
+                continue
+            time.sleep(1)
+        raise AssertionError(f"{run.id} asked nothing")
+
     def live(self) -> int:
         kb = tables.knowledge_base
         with self.app.database.read() as tx:
@@ -101,10 +116,8 @@ def site(folder: Path) -> Iterator[Site]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def wait_for(what: str, check: Any, seconds: float = 120) -> None:
+def wait_for(what: str, check: Any, seconds: float = 240) -> None:
     """Until `check()` holds."""
-    import time
-
     end = time.monotonic() + seconds
     while not check():
         assert time.monotonic() < end, f"{what} did not happen within {seconds:.0f} s"

@@ -33,7 +33,7 @@ class Person:
         self.url = real.airflow.url
         self.context = browser.new_context(viewport={"width": 1366, "height": 820}, locale=locale)
         self.page = self.context.new_page()
-        self.page.set_default_timeout(60_000)
+        self.page.set_default_timeout(120_000)
         self.complaints: list[str] = []
         self.page.on("console", self._heard)
         self.page.on("pageerror", lambda error: self.complaints.append(f"script: {error}"))
@@ -104,8 +104,7 @@ def test_the_pages_stand_in_airflows_own_navigation(admin: Person) -> None:
 def test_approval_through_required_actions(admin: Person, real: Site) -> None:
     real.write("leave", "Annual leave is thirty days.", "Unused days expire in March.")
     number = real.sync()
-    run = real.airflow.trigger("kb_release", {"release": number})
-    question = real.airflow.wait_question(run)
+    run, question = real.asked(number)
     page = admin.open(f"/dags/kb_release/runs/{run.id}/tasks/ask/required_actions")
     page.wait_for_timeout(6000)  # an answer within two seconds of the question may be asked for again
     assert "/releases/" in question.body
@@ -117,8 +116,7 @@ def test_one_document_is_held_and_the_release_approved_on_the_page(admin: Person
     real.write("backup", "Backups are kept for ninety days.", "They are made every night.")
     real.write("canteen", "Lunch is served from one to three.", "There is a vegetarian dish every day.")
     number = real.sync()
-    run = real.airflow.trigger("kb_release", {"release": number})
-    real.airflow.wait_question(run)
+    run, _ = real.asked(number)
     admin.open(f"{ROOT}/releases/{number}/review/{real.document('canteen')}")
     assert "one to three" in " ".join(admin.page.locator("ins").all_inner_texts())
     admin.decide("Hold", "the canteen has not confirmed it")
@@ -129,6 +127,18 @@ def test_one_document_is_held_and_the_release_approved_on_the_page(admin: Person
     assert real.airflow.wait(run) == "success"
     now, _ = admin.found(number, "when is lunch served and how long are backups kept")
     assert "ninety days" in now and "noon to two" in now and "one to three" not in now
+
+
+def test_an_edit_of_a_chunk_survives_the_next_sync(admin: Person, real: Site) -> None:
+    travel = real.document("travel")
+    admin.open(f"{ROOT}/documents/{travel}")
+    admin.page.get_by_role("link", name="Edit", exact=True).first.click()
+    admin.page.locator("textarea").fill("The edited words of a reviewer.")
+    admin.decide("Save the edit", "clearer like this")
+    edited = real.release()
+    real.write("canteen", "Lunch is served from eleven to three.", "There is a vegetarian dish every day.")
+    real.release()
+    assert "The edited words of a reviewer." in admin.found(edited, "edited words of a reviewer")[0]
 
 
 def test_quarantine_on_the_documents_page_takes_it_from_the_search(admin: Person, real: Site) -> None:
