@@ -10,6 +10,7 @@ from sqlalchemy import Connection, func, select
 from pipelines.publish.rows import live_release
 from pipelines.report.queue import queue
 from pipelines.report.scope import Scope
+from pipelines.review.policy import reviewers
 from schemas.source import Source
 from sql import tables
 
@@ -127,16 +128,9 @@ def _one_waiting(tx: Connection, scope: Scope, row: Any, now: float) -> Waiting:
         items=waiting.size,
         pending=waiting.pending,
         risky=waiting.of("look").size,
-        reviewers=tuple(sorted({who for one in sources for who in reviewers_of(one)})),
+        reviewers=tuple(sorted({who for one in sources for who in reviewers(one)})),
         overdue=row.state == "in_review" and now - row.created > deadline,
     )
-
-
-def reviewers_of(source: Source) -> tuple[str, ...]:
-    """Who is asked about changes of this source."""
-    if source.review.reviewers:
-        return source.review.reviewers
-    return (source.owner,) if source.review.approver == "owner" else ("admin",)
 
 
 def _sources(tx: Connection, scope: Scope) -> tuple[SourceLine, ...]:

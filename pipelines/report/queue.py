@@ -13,6 +13,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection, String, cast, func, select
 
 from pipelines.report.scope import Scope
+from pipelines.review.policy import ALWAYS_ASK
 from schemas.source import Source
 from sql import tables
 
@@ -126,7 +127,7 @@ def _look_at(source: Source) -> frozenset[str] | None:
     if source.scope.startswith("user:"):
         return frozenset()
     if source.review.hold_on or source.review.approver == "auto":
-        return frozenset(source.review.hold_on)
+        return frozenset(source.review.hold_on) | ALWAYS_ASK
     return None
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, or_, select
 
 from pipelines.library import Reader
+from pipelines.review.policy import reviewers
 from schemas.source import Source
 from sql import tables
 
@@ -66,12 +67,10 @@ def scope_of(tx: Connection, kb: str, person: Person) -> Scope:
 
 
 def may_review(source: Source, person: Person) -> bool:
-    """Personal documents are nobody else's business; else the reviewers, the owner where the policy says so, admins."""
+    """Personal documents are nobody else's business; else whom the policy names, and admins."""
     if source.scope.startswith("user:"):
         return source.scope == f"user:{person.user}"
-    if person.admin or person.user in source.review.reviewers:
-        return True
-    return not source.review.reviewers and source.review.approver == "owner" and person.user == source.owner
+    return person.admin or person.user in reviewers(source) or person.user in source.review.escalate_to
 
 
 def _teams(sources: Iterable[Source]) -> set[str]:
