@@ -49,13 +49,9 @@ def _paths(app: App) -> dict[str, str]:
     return {
         "overview": "/",
         "review": "/releases/2/review",
-        "change": f"/releases/2/review/{backup}",
         "page": f"/releases/1/review/{travel}?all=1",
         "preview": "/releases/2/preview?q=备份保留多少天",
         "document": f"/documents/{backup}",
-        "releases": "/releases",
-        "quarantine": "/quarantine",
-        "audit": "/audit",
     }
 
 
