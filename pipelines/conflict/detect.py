@@ -1,14 +1,17 @@
 """Finds the conflicts that a release would bring, before anybody approves it."""
 
+import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
 from typing import Any
 
 from sqlalchemy import Connection, exists, or_, select
 
 from pipelines.app import App
-from pipelines.conflict.candidates import Pair, candidates
+from pipelines.conflict.candidates import Pair, Place, candidates
 from pipelines.conflict.compare import Comparison, compare
 from pipelines.conflict.judge import judged
 from pipelines.ids import digest
@@ -17,6 +20,9 @@ from pipelines.publish.rows import visible_versions
 from schemas.chunk import Masked
 from sql import tables
 
+FAMILY = 4
+"""So many others may contradict one text before it is asked whether they are all fillings of one template."""
+_WORD = re.compile(r"[a-z0-9_-]+|[\u3400-\u9fff]+")
 QUOTED = 160
 """Characters of a span that the evidence quotes; the text is masked."""
 
@@ -39,6 +45,7 @@ def detect(app: App, changes: Mapping[str, str | None]) -> list[Found]:
         active = {document: version for document, version in active.items() if changes.get(document, "") is not None}
         pairs = candidates(tx, active, [document for document, version in changes.items() if version])
         known = _known(tx, app, pairs)
+        titles = _titles(tx, pairs)
     texts = _texts(app)
     llm = app.llm()
     found: list[Found] = []
@@ -49,14 +56,52 @@ def detect(app: App, changes: Mapping[str, str | None]) -> list[Found]:
         if a is None or b is None:
             continue
         result = compare(a, b)
+        if named_apart(result, (a, b), (titles[pair.a.version], titles[pair.b.version])):
+            continue
         yes, method, reason = judged(a, b, result, llm)
         if yes:
             found.append(Found(pair, result.score, method, evidence(a, b, result, reason)))
-    return found
+    return _without_families(found, lambda place: texts(place.version)[place.chunk])
+
+
+def named_apart(found: Comparison, texts: tuple[str, str], titles: tuple[str, str]) -> bool:
+    """Whether the titles differ by what differs in the texts (Contract 21, Contract 27): two things, not one."""
+    words = [set(_WORD.findall(title.lower())) for title in titles]
+    for one in found.differences:
+        a, b = texts[0][one.a_start : one.a_end].lower(), texts[1][one.b_start : one.b_end].lower()
+        if a and b and a in words[0] - words[1] and b in words[1] - words[0]:
+            return True
+    return False
+
+
+def _without_families(found: Sequence[Found], text: Callable[[Place], str]) -> list[Found]:
+    """A text that contradicts many others, which contradict one another too, is a filling of a template: its pairs are
+    left out. One that contradicts many that agree among themselves stays."""
+    partners: dict[Place, list[Place]] = defaultdict(list)
+    for one in found:
+        partners[one.pair.a].append(one.pair.b)
+        partners[one.pair.b].append(one.pair.a)
+    family = {place for place, others in partners.items() if len(others) > FAMILY and _quarrel(others, text)}
+    return [one for one in found if not family & set(one.pair)]
+
+
+def _quarrel(places: Sequence[Place], text: Callable[[Place], str]) -> bool:
+    """Whether most of them contradict one another; a few speak for all."""
+    pairs = list(combinations(sorted(places)[: FAMILY + 1], 2))
+    return sum(compare(text(a), text(b)).outcome == "conflict" for a, b in pairs) * 2 > len(pairs)
 
 
 def conflict_id(app: App, pair: Pair) -> str:
     return digest(app.key, "conflict", pair.a.chunk, pair.b.chunk)
+
+
+def _titles(tx: Connection, pairs: Sequence[Pair]) -> dict[str, str]:
+    v = tables.version
+    ids = sorted({place.version for pair in pairs for place in pair})
+    found: dict[str, str] = {}
+    for start in range(0, len(ids), 500):
+        found.update(tx.execute(select(v.c.id, v.c.title).where(v.c.id.in_(ids[start : start + 500]))).all())
+    return found
 
 
 def _known(tx: Connection, app: App, pairs: Sequence[Pair]) -> set[str]:

@@ -2,8 +2,11 @@
 
 import tempfile
 import warnings
+from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 if TYPE_CHECKING:
     from pipelines.app import App
@@ -15,6 +18,7 @@ th,td{border:1px solid #d5dce4;padding:.3rem .6rem;text-align:left;vertical-alig
 ul{padding-left:1.2rem}.modal,.navbar-toggler,.cooltip,.navigation,button,form,input{display:none}
 """
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+_HEAD = f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}"><style>{_STYLE}</style>'
 
 
 def store_docs(app: "App", run: int, context: Any) -> str:
@@ -30,10 +34,27 @@ def store_docs(app: "App", run: int, context: Any) -> str:
         }
         context.add_data_docs_site(site_name="sluice", site_config=site)
         context.build_data_docs(site_names=["sluice"])
-        for path in sorted(Path(folder).rglob("*.html")):
-            name = path.relative_to(folder).as_posix()
-            app.artifacts.put(f"{prefix}/{name}", contained(path.read_text(encoding="utf-8")).encode())
+        names = [path.relative_to(folder).as_posix() for path in sorted(Path(folder).rglob("*.html"))]
+        names.remove("index.html")
+        for name in names:
+            made = contained((Path(folder) / name).read_text(encoding="utf-8"))
+            app.artifacts.put(f"{prefix}/{name}", made.encode())
+        app.artifacts.put(f"{prefix}/index.html", _index(names).encode())
     return f"{prefix}/index.html"
+
+
+def _index(names: Sequence[str]) -> str:
+    """The library's own is drawn by script."""
+    groups = (("Validation results", "validations/"), ("Expectation suites", "expectations/"))
+    parts = [f"<!doctype html><html><head><meta charset='utf-8'><title>Data Docs</title>{_HEAD}</head><body>"]
+    for title, folder in groups:
+        links = [
+            f'<li><a href="{escape(quote(name))}">{escape(name.split("/")[1].removesuffix(".html"))}</a></li>'
+            for name in names
+            if name.startswith(folder)
+        ]
+        parts.append(f"<h2>{title}</h2><ul>{''.join(links)}</ul>")
+    return "".join([*parts, "</body></html>"])
 
 
 def contained(html: str) -> str:
@@ -41,14 +62,13 @@ def contained(html: str) -> str:
     from selectolax.lexbor import LexborHTMLParser
 
     tree = LexborHTMLParser(html)
-    for node in tree.css("script, link, style, iframe, object, embed, img, base, meta[http-equiv]"):
+    for node in tree.css("script, link, style, iframe, object, embed, img, base, footer, meta[http-equiv]"):
         node.decompose()
     for node in tree.css("*"):
         for name in list(node.attributes):
             if name.lower().startswith("on") or (name == "href" and _outside(node.attributes[name] or "")):
                 del node.attrs[name]
-    head = f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}"><style>{_STYLE}</style>'
-    return (tree.html or "").replace("<head>", f"<head>{head}", 1)
+    return (tree.html or "").replace("<head>", f"<head>{_HEAD}", 1)
 
 
 def _outside(href: str) -> bool:

@@ -150,3 +150,18 @@ def test_a_language_model_may_overrule_the_rule_and_its_silence_leaves_it_to_the
     put(kb, "card", RULE.format(title="Card", limit=170))
     replace(kb, app=replace(kb.app, llm=lambda: FakeLanguageModel({}))).release()
     assert {one["method"] for one in listed(kb)} == {"rule"}
+
+
+def test_numbered_things_and_fillings_of_one_template_are_no_conflicts(kb: Kb) -> None:
+    yard = (
+        "# {title}\n\n## Gate\n\nThe gate of yard {n} opens at six and lets {lorries} lorries through each morning.\n"
+    )
+    for n in range(3):
+        put(kb, f"yard{n}", yard.format(title=f"Yard {n}", n=n, lorries=10 + n))
+    for n, name in enumerate(("Ash", "Birch", "Cedar", "Dogwood", "Elm", "Fir", "Gorse", "Hazel")):
+        put(kb, name, yard.format(title=name, n=90, lorries=300 + n).replace("opens at six", "closes after seven"))
+    kb.release()
+    assert listed(kb) == []
+    put(kb, "Ivy", yard.format(title="Ivy", n=90, lorries=321).replace("opens at six", "closes after seven"))
+    kb.release()
+    assert listed(kb) == []
