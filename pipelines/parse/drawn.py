@@ -38,6 +38,9 @@ NOTHING = Drawn()
 
 
 def drawn_on(page: Any) -> Drawn:
+    if not page.parent.is_pdf:  # an image file: nothing but the image is painted
+        whole = tuple(float(value) for value in page.rect)
+        return Drawn(images=(whole,), dark=(whole,))  # type: ignore[arg-type]
     if not PAINT.search(page.read_contents() or b""):
         return NOTHING
     info = page.get_image_info()

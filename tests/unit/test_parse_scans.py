@@ -8,7 +8,7 @@ import pytest
 
 from pipelines.parse.cells import flatten
 from pipelines.parse.lines import Line
-from pipelines.parse.pdf import parse_pdf
+from pipelines.parse.pdf import parse_image, parse_pdf
 from pipelines.parse.settings import ParseSettings
 from pipelines.parse.table_image import by_position
 from pipelines.parse.trust import distrust
@@ -64,6 +64,17 @@ def test_an_ocr_layer_must_say_what_the_scan_shows(tmp_path: Path, seen: str, ro
     assert (read.pages[0].route == "ocr") is (route == "ocr")
     shown = " ".join(block.text for block in read.blocks if not block.hidden)
     assert seen in shown
+
+
+@pytest.mark.parametrize("ending", ["png", "jpg", "tiff"])
+def test_an_image_file_is_a_page_to_be_read(tmp_path: Path, ending: str) -> None:
+    from PIL import Image
+
+    path = tmp_path / f"a.{ending}"
+    Image.fromarray(np.full((900, 800, 3), 250, np.uint8)).save(path)
+    read = parse_image(path, name=path.name, ocr=Layer("Minutes of the meeting"), settings=SETTINGS)
+    assert [block.text for block in read.blocks] == ["Minutes of the meeting"]
+    assert read.pages[0].route == "ocr"
 
 
 def test_text_under_an_image_and_beside_the_page_is_marked(tmp_path: Path) -> None:
