@@ -101,6 +101,21 @@ def _upright(pdf: Any, path: Path, pages: Sequence[Page]) -> Iterator[tuple[Any,
         yield upright, target, tuple(dict.fromkeys(text for texts in slanted for text in texts))
 
 
+def _as_png(path: Path) -> bytes | None:
+    """What MuPDF cannot read (WebP), in a form that it can; None where it reads the file itself."""
+    import io
+
+    from PIL import Image
+
+    with path.open("rb") as file:
+        if file.read(12)[8:] != b"WEBP":
+            return None
+    made = io.BytesIO()
+    with Image.open(path) as image:
+        image.convert("RGB").save(made, "png", compress_level=1)
+    return made.getvalue()
+
+
 @contextlib.contextmanager
 def _open(path: Path, kind: str | None) -> Iterator[Any]:
     import pymupdf
@@ -108,7 +123,8 @@ def _open(path: Path, kind: str | None) -> Iterator[Any]:
     pymupdf.TOOLS.mupdf_display_errors(False)
     pymupdf.TOOLS.mupdf_display_warnings(False)
     try:
-        pdf = pymupdf.open(path, filetype=kind) if kind else pymupdf.open(path)
+        again = None if kind else _as_png(path)
+        pdf = pymupdf.open(stream=again, filetype="png") if again else pymupdf.open(path, filetype=kind)
     except (pymupdf.FileDataError, pymupdf.EmptyFileError, RuntimeError, ValueError) as error:
         raise Rejected(Code.PARSE_CORRUPT, f"the file cannot be opened: {error}") from error
     try:

@@ -66,7 +66,7 @@ def test_an_ocr_layer_must_say_what_the_scan_shows(tmp_path: Path, seen: str, ro
     assert seen in shown
 
 
-@pytest.mark.parametrize("ending", ["png", "jpg", "tiff"])
+@pytest.mark.parametrize("ending", ["png", "jpg", "tiff", "webp"])
 def test_an_image_file_is_a_page_to_be_read(tmp_path: Path, ending: str) -> None:
     from PIL import Image
 
