@@ -31,8 +31,8 @@ down: install ## stop Airflow and the index server
 	$(PY) -m pipelines.standalone down
 	-@$(PY) -m pipelines.cli down
 
-test: install ## run the tests
-	$(PY) -m pytest
+test: install ## run the tests, a file at a time on each of two cores
+	$(PY) -m pytest -n 2 --dist loadfile
 
 lint: install ## check style, types and the arrows between modules
 	.venv/bin/ruff check .

@@ -83,14 +83,16 @@ def _story(airflow: Airflow, original: str) -> None:
 def _sync(airflow: Airflow) -> int:
     """The number of the release that a sync builds."""
     _step("Sync: scan, then the layers in batches, then a release in review")
+    from pipelines.migrate import migrate
     from pipelines.wiring import wire
 
-    _finish(airflow, airflow.trigger("kb_sync"))
     app = wire(actor="demo")
+    migrate(app)
     with app.database.read() as tx:
-        return int(
-            tx.execute(select(func.max(tables.release.c.number)).where(tables.release.c.kb == app.kb)).scalar_one()
-        )
+        last = tx.execute(select(func.max(tables.release.c.number)).where(tables.release.c.kb == app.kb)).scalar()
+    _finish(airflow, airflow.trigger("kb_sync"))
+    # Not the highest number now: the release's own run may already have split it.
+    return (last or 0) + 1
 
 
 def _release(airflow: Airflow, number: int) -> int:
