@@ -40,7 +40,9 @@ def _predecessor(tx: Connection, row: Any) -> Any:
 
 
 def _rows_alike(tx: Connection, before: Any, after: Any) -> bool:
-    if any(before._mapping[name] != after._mapping[name] for name in ("title", "language", "dated", "facts")):
+    if any(before._mapping[name] != after._mapping[name] for name in ("title", "language", "dated")):
+        return False
+    if {**before.facts, "seconds": 0} != {**after.facts, "seconds": 0}:  # what it cost is no content
         return False
     return all(_facts(tx, table, before.id) == _facts(tx, table, after.id) for table in FACTS)
 

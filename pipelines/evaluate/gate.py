@@ -39,7 +39,7 @@ def gate(
     differences = [new.measures[name] - old.measures[name] for old, new in pairs]
     difference = paired_bootstrap(differences, policy.confidence, policy.samples)
     worse = tuple(_worse(old, new, gone) for old, new in pairs if new.measures[name] < old.measures[name])
-    reasons = _pinned_lost(candidate, policy)
+    reasons = [f"pinned question lost: {new.question}" for old, new in both if _pinned_lost(old, new, policy)]
     lost = [new.question for old, new in pairs if not new.pinned and _lost(old, new, policy)]
     if len(lost) > policy.lost_questions:
         reasons += [f"evidence lost: {question}" for question in lost]
@@ -51,12 +51,10 @@ def gate(
     return GateVerdict(verdict=verdict, reasons=tuple(reasons), difference=difference, worse=worse)
 
 
-def _pinned_lost(candidate: Sequence[QuestionScore], policy: GatePolicy) -> list[str]:
-    return [
-        f"pinned question lost: {one.question}"
-        for one in candidate
-        if one.pinned and not one.unanswerable and (one.rank is None or one.rank > policy.pinned_rank)
-    ]
+def _pinned_lost(old: QuestionScore, new: QuestionScore, policy: GatePolicy) -> bool:
+    """A pinned question must *stay* findable: what the baseline does not find yet cannot be lost."""
+    found = [one.rank is not None and one.rank <= policy.pinned_rank for one in (old, new)]
+    return new.pinned and not new.unanswerable and found == [True, False]
 
 
 def _lost(old: QuestionScore, new: QuestionScore, policy: GatePolicy) -> bool:

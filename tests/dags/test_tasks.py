@@ -99,7 +99,7 @@ def test_a_missing_source_turns_the_sync_red_although_the_rest_was_staged(app, t
 @pytest.mark.parametrize(("option", "state"), [("Approve", "approved"), ("Decline", "declined"), ("Hold", "in_review")])
 def test_the_answer_becomes_the_decision_of_the_person_who_gave_it(app, option, state):
     _release(app, 1, "in_review")
-    assert airflow_tasks.decide(1, _answer(option)) == "ann"
+    assert airflow_tasks.decide(1, _answer(option))["actor"] == "ann"
     assert _state(app, 1) == state
     with app.database.read() as tx:
         last = tx.execute(select(tables.audit).order_by(tables.audit.c.sequence.desc()).limit(1)).one()
@@ -108,7 +108,7 @@ def test_the_answer_becomes_the_decision_of_the_person_who_gave_it(app, option, 
 
 def test_no_answer_in_time_decides_nothing(app):
     _release(app, 1, "in_review")
-    assert airflow_tasks.decide(1, _answer("Hold", reason=None, user=None)) == "nobody"
+    assert airflow_tasks.decide(1, _answer("Hold", reason=None, user=None))["actor"] == "policy"
     assert _state(app, 1) == "in_review"
 
 

@@ -42,6 +42,12 @@ def test_a_harmless_release_passes_and_a_planted_regression_is_named() -> None:
     assert verdict == gate(before, after, GatePolicy())
 
 
+def test_a_pinned_question_that_was_never_found_is_not_lost() -> None:
+    unfound = [_score("q0", 0.0, None, pinned=True)]
+    assert gate([], unfound, GatePolicy()).verdict == "pass"
+    assert gate(unfound, unfound, GatePolicy()).verdict == "pass"
+
+
 def test_a_lost_pinned_question_blocks_whatever_the_mean() -> None:
     before = [_score(f"q{n}", 1.0, 1, pinned=n == 0) for n in range(200)]
     after = [_score("q0", 0.0, None, pinned=True), *before[1:]]
