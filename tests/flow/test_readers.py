@@ -16,9 +16,10 @@ from pipelines.publish.reconcile import reconcile
 from pipelines.publish.rollback import rollback
 from tests.fakes import FakeEmbedder
 from tests.fakes_index import FileIndex
-from tests.flow.conftest import Kb, open_kb
+from tests.flow.conftest import TOPICS, Kb, open_kb
 
 PUBLISHES = 20
+LIKE = {"alpha": "travel", "beta": "leave", "gamma": "laptop"}
 READERS = 3
 
 
@@ -43,10 +44,9 @@ def on_file(kb: Kb) -> Kb:
 
 
 def round_of(kb: Kb, number: int) -> None:
-    """Every document says the round it is of, in two sections."""
+    """Every document says the round it is of, in two sections; the six texts are no duplicates of each other."""
     for topic in ("alpha", "beta", "gamma"):
-        texts = [f"The {topic} rule number {part} was written in round {number:03d} of the year." for part in (1, 2)]
-        kb.write(topic, *texts)
+        kb.write(topic, *(f"{text} {topic} rule of round {number:03d} of the year" for text in TOPICS[LIKE[topic]]))
 
 
 def hammer(kb: Kb) -> None:

@@ -124,6 +124,7 @@ def store(tx: Connection, world: World) -> None:
     tx.execute(insert(tables.release), [{**release, "number": number, "counts": {}} for number in numbers])
     for document in {row.document: row for row in world.rows}.values():
         facts = {"id": document.document, "kb": "main", "source": document.source, "uri": document.document}
+        facts |= {"name_key": document.document, "name_sealed": ""}
         tx.execute(
             insert(tables.document).values(**facts, token="", sha256="", acl=world.acl[document.document], seen=0)
         )
