@@ -8,8 +8,8 @@ from schemas.document import Document, PageBox
 ChunkKind = Literal["text", "list", "table", "code", "faq", "api", "figure"]
 
 
-class Chunk(Record):
-    """A piece of a document before masking: stays in the raw zone."""
+class _Piece(Record):
+    """What a chunk is on both sides of the mask."""
 
     id: str
     """Hex, 32 digits: keyed hash of document, section path, text and ordinal among equals."""
@@ -31,6 +31,10 @@ class Chunk(Record):
     artifact: str | None = None
 
 
+class Chunk(_Piece):
+    """A piece of a document before masking: stays in the raw zone."""
+
+
 class Parsed(Record):
     """Output of the parse layer."""
 
@@ -38,22 +42,10 @@ class Parsed(Record):
     chunks: tuple[Chunk, ...]
 
 
-class MaskedChunk(Record):
-    """A chunk without raw personal data: the only kind that embedder, index, LLM and review accept."""
+class MaskedChunk(_Piece):
+    """A chunk without raw personal data: the only kind that embedder, index, LLM and review accept. It is no subtype
+    of `Chunk`, so that a type checker keeps the two apart."""
 
-    id: str
-    ordinal: int
-    kind: ChunkKind
-    text: str
-    context: str = ""
-    section: tuple[str, ...] = ()
-    page_start: int | None = None
-    page_end: int | None = None
-    boxes: tuple[PageBox, ...] = ()
-    html: str | None = None
-    parent: str | None = None
-    language: str = "und"
-    artifact: str | None = None
     content_hash: str
     """SHA-256 of what is shown and embedded (text, context, html): same hash, same row, same vector."""
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image, ImageDraw, ImageFont
 
 from pipelines.adapters.paddle import PaddleOcr
 from pipelines.adapters.rapidocr import RapidOcr
 from pipelines.errors import Code, Misconfigured, Transient
 from tests.conftest import ROOT
+from tests.drawing import page
 
 PADDLE = Path(os.environ.get("SLUICE_TEST_PADDLE_PYTHON", ROOT / ".venv-paddle" / "bin" / "python"))
 pytestmark = pytest.mark.ocr
@@ -26,14 +26,6 @@ def ocr(request, tmp_path_factory):
     engine = PaddleOcr(str(PADDLE), str(tmp_path_factory.mktemp("paddle")))
     yield engine
     engine.close()
-
-
-def page(*lines: str) -> np.ndarray:
-    image = Image.new("RGB", (900, 120 * len(lines) + 60), "white")
-    draw = ImageDraw.Draw(image)
-    for row, line in enumerate(lines):
-        draw.text((20, 30 + 120 * row), line, fill=(160, 0, 0), font=ImageFont.load_default(36))
-    return np.asarray(image)
 
 
 def test_reads_lines_with_their_places(ocr):
