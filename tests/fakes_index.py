@@ -35,8 +35,9 @@ def admits(row: IndexRow, where: IndexFilter) -> bool:
 class FakeIndex:
     """VectorIndex over a dictionary."""
 
-    def __init__(self) -> None:
+    def __init__(self, purges: bool = True) -> None:
         self.rows: dict[str, dict[str, IndexRow]] = {}
+        self._purges = purges
 
     def ensure(self, collection: str, dimension: int) -> None:
         self.rows.setdefault(collection, {})
@@ -81,7 +82,7 @@ class FakeIndex:
         pass
 
     def purge(self, collection: str) -> bool:
-        return True
+        return self._purges
 
     def drop(self, collection: str) -> None:
         self.rows.pop(collection, None)
@@ -90,8 +91,8 @@ class FakeIndex:
 class FileIndex(FakeIndex):
     """The same in one file, which a killed process leaves behind whole."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__()
+    def __init__(self, path: Path, purges: bool = True) -> None:
+        super().__init__(purges)
         self._path = path
 
     def _load(self) -> None:

@@ -7,7 +7,7 @@ Killed anywhere, the same call, or the next erasure or vacuum, goes on.
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,7 +26,7 @@ from pipelines.publish.belongings import (
     parts,
 )
 from pipelines.publish.collections import collections
-from pipelines.publish.forget_chunk import BY_CHUNK, erase_chunk
+from pipelines.publish.forget_chunk import BY_CHUNK, delete_rows, erase_chunk
 from pipelines.publish.publish import recover
 from pipelines.publish.reembed import drop, rebuild
 from pipelines.publish.rows import linked, live_release, select_in
@@ -175,23 +175,10 @@ def _finish(app: "App", number: int) -> dict[str, Any]:
     table = tables.erasure
     with app.database.read() as tx:
         row = tx.execute(select(table).where(table.c.id == number)).one()
-    if row.state == "started" and row.kind == "chunk":
-        with app.database.read() as tx:
-            alive = sorted(select_in(tx, select(tables.version.c.id), tables.version.c.id, row.plan["versions"]))
-        counts = erase_chunk(app, row.subject, alive)
-        with app.database.write() as tx:
-            _drop_denial(tx, app, row)
-            _count(tx, number, counts)
+    if row.state == "started":
+        (_erase_chunk if row.kind == "chunk" else _erase_versions)(app, row)
         app.checkpoint("forget.dropped")
         _certify(app, row, scrub(app))
-    elif row.state == "started":
-        for part in parts(row.plan["versions"], BATCH):
-            _erase(app, number, list(part), row.plan["documents"])
-        with app.database.write() as tx:
-            _drop_documents(tx, app, number, row)
-        app.checkpoint("forget.dropped")
-        scrubbed = scrub(app)
-        _certify(app, row, scrubbed)
         app.checkpoint("forget.certified")
     with app.database.read() as tx:
         row = tx.execute(select(table).where(table.c.id == number)).one()
@@ -205,20 +192,30 @@ def _finish(app: "App", number: int) -> dict[str, Any]:
     }
 
 
+def _erase_chunk(app: "App", row: Any) -> None:
+    with app.database.read() as tx:
+        alive = sorted(select_in(tx, select(tables.version.c.id), tables.version.c.id, row.plan["versions"]))
+    erase_chunk(app, row.subject, alive, lambda tx, counts: _count(tx, row.id, counts))
+    with app.database.write() as tx:
+        _drop_denial(tx, app, row)
+
+
+def _erase_versions(app: "App", row: Any) -> None:
+    for part in parts(row.plan["versions"], BATCH):
+        with app.database.read() as tx:
+            alive = sorted(select_in(tx, select(tables.version.c.id), tables.version.c.id, part))
+        if alive:
+            _erase(app, row.id, alive, row.plan["documents"])
+    with app.database.write() as tx:
+        _drop_documents(tx, app, row.id, row)
+
+
 def _erase(app: "App", number: int, versions: list[str], documents: Sequence[str]) -> None:
     """Out of the index, out of the store, then out of SQL, which is what tells a later run that it is done."""
     with app.database.read() as tx:
         gone = belongings(tx, versions, _rows(tx, versions, documents))
         held = collections(tx, app.kb)
-    counts: Counter[str] = Counter()
-    for one in held:
-        app.index().ensure(one.name, one.dimension)
-        with app.database.lock(f"index-{app.kb}", wait=True):
-            app.index().delete(one.name, gone.rows)
-        if left := app.index().fetch(one.name, gone.rows):
-            raise SluiceError(Code.ERASURE_INCOMPLETE, f"{len(left)} rows are still in {one.name}")
-        counts[f"index {one.name}"] += len(gone.rows)
-        app.checkpoint("forget.index")
+    counts: Counter[str] = Counter(delete_rows(app, held, gone.rows))
     app.artifacts.delete(gone.artifacts)
     if kept := [key for key in gone.artifacts if app.artifacts.exists(key)]:
         raise SluiceError(Code.ERASURE_INCOMPLETE, f"{len(kept)} artifacts are still in the store")
@@ -299,7 +296,7 @@ def _drop_denial(tx: Connection, app: "App", row: Any) -> int:
     return tx.execute(delete(deny).where(named)).rowcount
 
 
-def _count(tx: Connection, number: int, more: "Counter[str] | dict[str, int]") -> None:
+def _count(tx: Connection, number: int, more: Mapping[str, int]) -> None:
     table = tables.erasure
     before = tx.execute(select(table.c.counts).where(table.c.id == number)).scalar_one()
     total = Counter(before)

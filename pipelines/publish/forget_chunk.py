@@ -6,8 +6,7 @@ that content, and any other that brings the passage back.
 """
 
 import json
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, delete, or_, select, update
@@ -15,58 +14,66 @@ from sqlalchemy import Connection, delete, or_, select, update
 from pipelines import corpus
 from pipelines.errors import Code, SluiceError
 from pipelines.publish.belongings import Belongings, belongings, blank_questions, delete_in, drop_rows
-from pipelines.publish.collections import collections
+from pipelines.publish.collections import Collection, collections
 from pipelines.publish.rows import select_in
 from sql import tables
 
 if TYPE_CHECKING:
     from pipelines.app import App
 
+Note = Callable[[Connection, Mapping[str, int]], None]
+"""Adds to the erasure's counts by place."""
 BY_CHUNK = (
     *(tables.version_chunk, tables.pii_finding, tables.entity, tables.relation, tables.query_hit, tables.overlay),
 )
 
 
-def erase_chunk(app: "App", chunk: str, versions: Sequence[str]) -> Counter[str]:
-    """What went, by place. Doing it again, after a kill too, finds what is left."""
-    counts: Counter[str] = Counter()
+def erase_chunk(app: "App", chunk: str, versions: Sequence[str], note: Note) -> None:
+    """`note` is told what went in the transaction that makes it so: done again after a kill, nothing counts twice."""
     with app.database.read() as tx:
         rows = sorted(tx.execute(select(tables.chunk.c.id).where(tables.chunk.c.chunk == chunk)).scalars())
         held = collections(tx, app.kb)
         gone = belongings(tx, versions, rows)
-    for one in held:
+    counts = delete_rows(app, held, rows)
+    erase_raw(app, versions, note)
+    for version in versions:
+        _cut(app, version, chunk, note)
+        app.checkpoint("forget.artifacts")
+    with app.database.write() as tx:
+        note(tx, counts | _drop(tx, app, chunk, gone))
+
+
+def delete_rows(app: "App", held: Sequence[Collection], rows: Sequence[str]) -> dict[str, int]:
+    """Out of every collection, with a read-back; how many, by place. Raises SluiceError(ERASURE_INCOMPLETE)."""
+    counts: dict[str, int] = {}
+    for one in held if rows else ():
         app.index().ensure(one.name, one.dimension)
         with app.database.lock(f"index-{app.kb}", wait=True):
             app.index().delete(one.name, rows)
-        if app.index().fetch(one.name, rows):
-            raise SluiceError(Code.ERASURE_INCOMPLETE, f"rows are still in {one.name}")
-        counts[f"index {one.name}"] += len(rows)
-    app.checkpoint("forget.index")
-    counts["artifacts"] += erase_raw(app, versions)
-    for version in versions:
-        counts["artifacts"] += _cut(app, version, chunk)
-        app.checkpoint("forget.artifacts")
-    with app.database.write() as tx:
-        counts.update(_drop(tx, app, chunk, gone))
+        if left := app.index().fetch(one.name, rows):
+            raise SluiceError(Code.ERASURE_INCOMPLETE, f"{len(left)} rows are still in {one.name}")
+        counts[f"index {one.name}"] = len(rows)
+        app.checkpoint("forget.index")
     return counts
 
 
-def erase_raw(app: "App", versions: Sequence[str]) -> int:
-    """Delete what the raw zone holds of these versions alone; they say so afterwards. Returns how many artifacts."""
+def erase_raw(app: "App", versions: Sequence[str], note: Note = lambda tx, counts: None) -> None:
+    """Delete what the raw zone holds of these versions alone; they say so afterwards."""
+    v, d = tables.version, tables.derived
     with app.database.read() as tx:
         keys = [key for key in belongings(tx, versions, ()).artifacts if key.startswith("raw/")]
     app.artifacts.delete(keys)
-    v, d = tables.version, tables.derived
     with app.database.write() as tx:
+        done = True
         for version in versions:
             artifacts = dict(tx.execute(select(v.c.artifacts).where(v.c.id == version)).scalar_one())
-            artifacts.pop("parse", None)
+            done = artifacts.pop("parse", None) is None and done
             tx.execute(update(v).where(v.c.id == version).values(artifacts=artifacts))
         tx.execute(delete(d).where(d.c.version.in_(versions), d.c.kind == "artifact", d.c.key.startswith("raw/")))
-    return len(keys)
+        note(tx, {"artifacts": 0 if done else len(keys)})
 
 
-def _cut(app: "App", version: str, chunk: str) -> int:
+def _cut(app: "App", version: str, chunk: str, note: Note) -> None:
     """Masked text, scores and extractions of a version without the chunk, under new keys; then the old ones go."""
     v, d = tables.version, tables.derived
     with app.database.read() as tx:
@@ -75,12 +82,15 @@ def _cut(app: "App", version: str, chunk: str) -> int:
         noted = set(tx.execute(select(d.c.key).where(where)).scalars())
     fresh: dict[str, str] = {}
     for key in sorted(noted):
+        without = key.replace(".json", f".{chunk[:8]}.json")
         if app.artifacts.exists(key):
             found = json.loads(app.artifacts.get(key))
             kept = {name: _without(value, chunk) for name, value in found.items()}
             if kept != found:
-                fresh[key] = key.replace(".json", f".{chunk[:8]}.json")
-                app.artifacts.put(fresh[key], json.dumps(kept, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+                fresh[key] = without
+                app.artifacts.put(without, json.dumps(kept, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+        elif without in noted:  # killed after the old one went
+            fresh[key] = without
     with app.database.write() as tx:
         rows = [{"version": version, "kind": "artifact", "key": key} for key in fresh.values()]
         if rows:
@@ -88,9 +98,10 @@ def _cut(app: "App", version: str, chunk: str) -> int:
         artifacts = {layer: fresh.get(key, key) for layer, key in artifacts.items()}
         tx.execute(update(v).where(v.c.id == version).values(artifacts=artifacts))
     app.artifacts.delete(fresh)
+    app.checkpoint("forget.cut")
     with app.database.write() as tx:
         delete_in(tx, d, d.c.key, list(fresh), (d.c.version == version) & (d.c.kind == "artifact"))
-    return len(fresh)
+        note(tx, {"artifacts": len(fresh)})
 
 
 def _without(value: Any, chunk: str) -> Any:
