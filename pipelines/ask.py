@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from pipelines.app import App
-from pipelines.library import Reader, SqlLibrary
+from pipelines.library import Reader, SqlLibrary, whole
 from pipelines.publish.collections import embedder_for
 from pipelines.query_log import log
 from schemas.index import IndexFilter
@@ -44,6 +44,18 @@ def find(
     history: Sequence[str] = (),
 ) -> tuple[SqlLibrary, SearchResult | None]:
     """None before the first release."""
+    return whole(app, lambda: _find(app, text, who, as_of, top, where, history))
+
+
+def _find(
+    app: App,
+    text: str,
+    who: Reader,
+    as_of: int | None,
+    top: int,
+    where: IndexFilter | None,
+    history: Sequence[str],
+) -> tuple[SqlLibrary, SearchResult | None]:
     from pipelines.retrieve.search import search as run
 
     library = SqlLibrary(app, who, as_of)
@@ -54,13 +66,11 @@ def find(
     key = (library.state(), settings.model_dump_json(), text, tuple(history), where, top, today)
     if (known := cache.get(key, library)) is not None:
         return library, known
-    embedder = embedder_for(app, library.embedder)
-    app.index().ensure(library.collection, embedder.description.dimension)
     result = run(
         text,
         library=library,
         index=app.index(),
-        embedder=embedder,
+        embedder=embedder_for(app, library.embedder),
         settings=settings,
         top=top,
         where=where,

@@ -102,6 +102,7 @@ class Code(StrEnum):
     VAULT_UNKNOWN = "vault.unknown", "The vault holds no value for this token, or its key is another one."
     # systems
     INDEX_DOWN = "index.down", "The vector index does not answer."
+    INDEX_GONE = "index.gone", "The index has lost a collection that SQL names: run `sluice reconcile --repair`."
     INDEX_REFUSED = "index.refused", "The vector index refused the request."
     DATABASE_DOWN = "database.down", "The database does not answer."
     LOCKED = "system.locked", "Another run is doing this; try again when it has ended."

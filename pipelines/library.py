@@ -4,18 +4,19 @@ Rows are immutable intervals, so the release number that was read first stays ex
 the deny list are read again at hydration, so that the answer is never more open than now.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, exists, func, select
 
 from pipelines.app import App
 from pipelines.corpus import linked_groups
-from pipelines.errors import Code, Conflict
+from pipelines.errors import Code, Conflict, Transient
 from schemas.search import Contradiction, Passage
 from sql import tables
 
+T = TypeVar("T")
 DENY_PUSHED_DOWN = 200
 """A longer deny list stays out of the index query; hydration drops its documents all the same."""
 
@@ -156,6 +157,22 @@ class SqlLibrary:
             .where(c.c.id.in_(ids), c.c.born <= at, c.c.died > at, d.c.acl.in_(self.acl))
             .where(~denied(self._app.kb, c.c.chunk, c.c.document, shown.c.version, c.c.source))
         )
+
+
+def whole(app: App, read: Callable[[], T]) -> T:
+    """Run a read that opens its own library; again when the collection that it asked was replaced meanwhile, by an
+    erasure or a re-embedding. Raises Transient(INDEX_GONE) where SQL still names that collection."""
+    kb = tables.knowledge_base
+    named = select(kb.c.collection).where(kb.c.name == app.kb)
+    while True:
+        with app.database.read() as tx:
+            before = tx.execute(named).scalar()
+        try:
+            return read()
+        except Transient as error:
+            with app.database.read() as tx:
+                if error.code is not Code.INDEX_GONE or tx.execute(named).scalar() == before:
+                    raise
 
 
 def check_readable(tx: Connection, kb: str, number: int) -> None:

@@ -125,7 +125,10 @@ class LanguageModel(Protocol):
 
 
 class VectorIndex(Protocol):
-    """Candidates for a search. Derived from SQL; may be rebuilt from it at any time."""
+    """Candidates for a search. Derived from SQL; may be rebuilt from it at any time.
+
+    Reads raise Transient(INDEX_GONE) when there is no such collection; only `ensure`, which writers call, makes one.
+    """
 
     def ensure(self, collection: str, dimension: int) -> None:
         """Create the collection if it is missing, and load it. Doing it twice is harmless."""

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pipelines.errors import Code, Transient
 from schemas.index import IndexFilter, IndexHit, IndexRow, RowState
 
 K1, B = 1.2, 0.75
@@ -39,6 +40,11 @@ class FakeIndex:
         self.rows: dict[str, dict[str, IndexRow]] = {}
         self._purges = purges
 
+    def _held(self, collection: str) -> dict[str, IndexRow]:
+        if collection not in self.rows:
+            raise Transient(Code.INDEX_GONE, f"no collection {collection}")
+        return self.rows[collection]
+
     def ensure(self, collection: str, dimension: int) -> None:
         self.rows.setdefault(collection, {})
 
@@ -49,13 +55,13 @@ class FakeIndex:
         asked = np.asarray(vector, dtype=float)
         scores = {
             row.id: float(np.dot(row.vector, asked) / (np.linalg.norm(row.vector) * np.linalg.norm(asked)))
-            for row in self.rows[collection].values()
+            for row in self._held(collection).values()
             if admits(row, where)
         }
         return _best(scores, limit)
 
     def lexical(self, collection: str, tokens: str, where: IndexFilter, limit: int) -> list[IndexHit]:
-        counts = {row.id: Counter(row.lexical.split()) for row in self.rows[collection].values()}
+        counts = {row.id: Counter(row.lexical.split()) for row in self._held(collection).values()}
         mean = sum(count.total() for count in counts.values()) / max(1, len(counts)) or 1.0
         scores: dict[str, float] = {}
         for token in tokens.split():
@@ -65,14 +71,15 @@ class FakeIndex:
                 times, length = counts[key][token], counts[key].total()
                 part = weight * times * (K1 + 1) / (times + K1 * (1 - B + B * length / mean))
                 scores[key] = scores.get(key, 0.0) + part
-        return _best({key: s for key, s in scores.items() if admits(self.rows[collection][key], where)}, limit)
+        return _best({key: s for key, s in scores.items() if admits(self._held(collection)[key], where)}, limit)
 
     def states(self, collection: str) -> Iterator[RowState]:
-        for row in list(self.rows[collection].values()):
+        for row in list(self._held(collection).values()):
             yield RowState(id=row.id, born=row.born, died=row.died, acl=row.acl)
 
     def fetch(self, collection: str, ids: Sequence[str]) -> list[IndexRow]:
-        return [self.rows[collection][key] for key in dict.fromkeys(ids) if key in self.rows[collection]]
+        held = self._held(collection)
+        return [held[key] for key in dict.fromkeys(ids) if key in held]
 
     def delete(self, collection: str, ids: Sequence[str]) -> None:
         for key in ids:

@@ -32,6 +32,7 @@ AWAY = re.compile(
     r"unavailable|connection refused|failed to connect|fail connecting|deadline exceeded|closed channel", re.I
 )
 RELEASED = re.compile(r"not loaded|released|collection has not been loaded|code=101\b", re.I)
+MISSING = re.compile(r"does not exist|can't find collection|collection not found", re.I)
 REFUSED_LOGIN = re.compile(r"unauthenticated|auth check failure|permission denied", re.I)
 
 
@@ -229,14 +230,22 @@ class MilvusIndex:
             except (MilvusException, RpcError, OSError, ValueError) as error:
                 words = str(error)
                 last = attempt == ATTEMPTS - 1
-                if RELEASED.search(words) and collection and self._client and not last:
-                    self._client.load_collection(collection)
+                if RELEASED.search(words) and collection and self._client and not last and not MISSING.search(words):
+                    action = _loading(action, collection)
                 elif not (AWAY.search(words) or isinstance(error, OSError)) or last:
                     raise _mapped(error) from error
                 else:
                     self._client = None
                     time.sleep(0.2 * 2**attempt)
         raise AssertionError("unreachable")
+
+
+def _loading(action: Callable[[Any], Result], collection: str) -> Callable[[Any], Result]:
+    def loaded(client: Any) -> Result:
+        client.load_collection(collection)
+        return action(client)
+
+    return loaded
 
 
 def _hush() -> None:
@@ -254,6 +263,8 @@ def _mapped(error: Exception) -> SluiceError:
     words = str(error)
     if REFUSED_LOGIN.search(words):
         return Misconfigured(Code.INDEX_REFUSED, f"the vector index refuses the token: {words}")
+    if MISSING.search(words):
+        return Transient(Code.INDEX_GONE, f"the vector index says: {words}")
     if AWAY.search(words) or isinstance(error, OSError):
         return Transient(Code.INDEX_DOWN, f"the vector index does not answer: {words}")
     return SluiceError(Code.INDEX_REFUSED, f"the vector index refused: {words}")

@@ -13,7 +13,6 @@ from pipelines.evaluate.metrics import means, tables_by_tag
 from pipelines.evaluate.run import questions_of, run
 from pipelines.library import Reader
 from pipelines.ports import LanguageModel
-from pipelines.publish.collections import embedder_for
 from pipelines.retrieve.settings import RetrieveSettings
 from schemas.evaluation import GatePolicy, GateVerdict, QuestionScore
 from sql import tables
@@ -42,7 +41,8 @@ def evaluate(
     if not questions:
         raise Misconfigured(Code.BAD_SETTING, "the evaluation sets hold no question")
     library = EvaluationLibrary(app, None, at)
-    _check(app, library)
+    if not library.release:
+        raise Conflict(Code.RELEASE_UNKNOWN, "nothing is published yet, so there is nothing to evaluate")
     number = library.release
     candidate = run(app, questions, _published(app, number), changed(app.retrieve, changes), _time(app, number))
     baseline: list[QuestionScore] = []
@@ -129,12 +129,6 @@ def changed(settings: RetrieveSettings, changes: Sequence[str]) -> RetrieveSetti
         return RetrieveSettings.model_validate({**settings.model_dump(), **values})
     except ValidationError as error:
         raise Misconfigured(Code.BAD_SETTING, f"retrieve settings: {error.errors()[0]['msg']}") from error
-
-
-def _check(app: "App", library: EvaluationLibrary) -> None:
-    if not library.release:
-        raise Conflict(Code.RELEASE_UNKNOWN, "nothing is published yet, so there is nothing to evaluate")
-    app.index().ensure(library.collection, embedder_for(app, library.embedder).description.dimension)
 
 
 def _published(app: "App", number: int) -> Any:

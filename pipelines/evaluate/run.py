@@ -10,11 +10,12 @@ from pipelines.errors import Code, Misconfigured
 from pipelines.evaluate.judge import judge
 from pipelines.evaluate.library import EvaluationLibrary
 from pipelines.evaluate.metrics import read_set, score
-from pipelines.library import Reader
-from pipelines.ports import LanguageModel
+from pipelines.library import Reader, whole
+from pipelines.ports import Embedder, LanguageModel
 from pipelines.query_log import labelled
 from pipelines.retrieve.settings import RetrieveSettings
 from schemas.evaluation import EvaluationQuestion, QuestionScore
+from schemas.search import Hit
 
 if TYPE_CHECKING:
     from pipelines.app import App
@@ -60,30 +61,12 @@ def run(
 ) -> list[QuestionScore]:
     """One score a question, in order. No model takes part in search, and the clock stands at `at`: same release, same
     scores. With `llm`, it writes an answer to each question and judges it."""
-    from pipelines.publish.collections import embedder_for
     from pipelines.retrieve.answer import answer
-    from pipelines.retrieve.search import search
     from pipelines.retrieve.similarity import similarity
 
-    opened: dict[Reader | None, EvaluationLibrary] = {}
     scores: list[QuestionScore] = []
     for question in questions:
-        reader = reader_of(question)
-        library = opened[reader] if reader in opened else opened.setdefault(reader, libraries(reader))
-        embedder = embedder_for(app, library.embedder)
-        started = time.perf_counter()
-        hits = search(
-            question.question,
-            library=library,
-            index=app.index(),
-            embedder=embedder,
-            settings=settings,
-            top=TOP,
-            history=question.history,
-            reranker=app.reranker(),
-            clock=lambda: at,
-        ).hits
-        seconds = time.perf_counter() - started
+        hits, seconds, embedder = whole(app, partial(_asked, app, question, libraries, settings, at))
         alike = partial(similarity, embedder)
         answered = answer(question.question, hits, None, settings, alike).found
         scored = score(question, hits, answered, round(seconds, 4))
@@ -92,6 +75,30 @@ def run(
             scored = scored.model_copy(update={"judged": judge(question.question, written, llm)})
         scores.append(scored)
     return scores
+
+
+def _asked(
+    app: "App", question: EvaluationQuestion, libraries: Libraries, settings: RetrieveSettings, at: float
+) -> tuple[Sequence[Hit], float, Embedder]:
+    """Hits, wall seconds of the search, and the embedder that it was asked with."""
+    from pipelines.publish.collections import embedder_for
+    from pipelines.retrieve.search import search
+
+    library = libraries(reader_of(question))
+    embedder = embedder_for(app, library.embedder)
+    started = time.perf_counter()
+    hits = search(
+        question.question,
+        library=library,
+        index=app.index(),
+        embedder=embedder,
+        settings=settings,
+        top=TOP,
+        history=question.history,
+        reranker=app.reranker(),
+        clock=lambda: at,
+    ).hits
+    return hits, time.perf_counter() - started, embedder
 
 
 def reader_of(question: EvaluationQuestion) -> Reader | None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from sqlalchemy import Connection, select
 
 from pipelines.errors import Code, Conflict
+from pipelines.library import whole
 from pipelines.publish.collections import collections
 from pipelines.publish.rows import live_release
 from pipelines.report import drift, expectations, frames
@@ -76,7 +77,7 @@ def _frames(
         rows: dict[str, list[frames.Row]] = {"chunks": chunks, "documents": staged}
         found = drift.distributions([*kept, *chunks])
     else:
-        rows, found = _live(app, number)
+        rows, found = whole(app, lambda: _live(app, number))
     moved = drift.shift(before, found)
     rows["shift"] = [{"row": "all", "document": "", **moved}]
     made = {name: frames.frame(one, ("row", "document", *expectations.columns(name))) for name, one in rows.items()}
@@ -91,7 +92,6 @@ def _live(app: "App", number: int) -> tuple[dict[str, list[frames.Row]], dict[st
         if live:
             rows["references"] = list(frames.references(tx, app, number, live[0].dimension))
     if live:
-        app.index().ensure(live[0].name, live[0].dimension)
         rows["index"] = list(frames.index_rows(app, live[0].name, live[0].dimension))
     return rows, drift.distributions(chunks)
 

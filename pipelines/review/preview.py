@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, func, select
 
 from pipelines.layers import load
-from pipelines.library import Reader, SqlLibrary
+from pipelines.library import Reader, SqlLibrary, whole
 from pipelines.publish import vectors
 from pipelines.publish.collections import embedder_for
 from pipelines.publish.publish import days
@@ -51,23 +51,25 @@ class _Staged:
 def preview(app: "App", number: int, text: str, who: Reader, top: int = 8) -> SearchResult | None:
     """As `who` would search at release `number`; None before there is anything to search. Nothing is logged."""
     from pipelines.ask import find
-    from pipelines.retrieve.search import search
 
     with app.database.read() as tx:
         r = tables.release
         published = tx.execute(select(r.c.published).where(r.c.kb == app.kb, r.c.number == number)).scalar()
     if published is not None:
         return find(app, text, who, number, top)[1]
+    return whole(app, lambda: _search(app, number, text, who, top))
+
+
+def _search(app: "App", number: int, text: str, who: Reader, top: int) -> SearchResult:
+    from pipelines.retrieve.search import search
+
     staged = _staged(app, number)
     library = _PreviewLibrary(app, who, staged)
-    embedder = embedder_for(app, library.embedder) if library.embedder else app.embedder()
-    if library.collection:
-        app.index().ensure(library.collection, embedder.description.dimension)
     return search(
         text,
         library=library,
         index=_PreviewIndex(app, library, staged),  # type: ignore[arg-type]
-        embedder=embedder,
+        embedder=embedder_for(app, library.embedder) if library.embedder else app.embedder(),
         settings=app.retrieve,
         top=top,
         clock=app.clock,

@@ -4,14 +4,14 @@ import json
 import os
 import signal
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from pipelines.adapters.milvus import BATCH_ROWS, MilvusIndex, batches, expression
 from pipelines.adapters.milvus_local import local_index, stop_local_server
-from pipelines.errors import Code, SluiceError
+from pipelines.errors import Code, SluiceError, Transient
 from pipelines.ports import VectorIndex
 from schemas.index import FOREVER, IndexFilter, IndexRow
 from tests.fakes_index import FakeIndex
@@ -110,6 +110,24 @@ def test_a_second_write_replaces_and_a_delete_removes(index: VectorIndex, name: 
     assert len(states) == BATCH_ROWS + 4
     assert (states["1@1"], states["2@1"]) == (7, FOREVER)
     assert index.fetch(name, ["2@1", "0@1"]) == [row("2@1")]
+
+
+def test_a_collection_that_is_not_there_is_said_so_and_not_made_by_a_reader(index: VectorIndex) -> None:
+    name, where = f"t_{uuid.uuid4().hex}", IndexFilter(release=1, acl=(1,))
+    index.ensure(name, 4)
+    index.upsert(name, [row("a@1")])
+    found(index, name)
+    index.drop(name)
+    reads: list[Callable[[], object]] = [
+        lambda: index.dense(name, (1.0, 0.0, 0.0, 0.0), where, 5),
+        lambda: index.lexical(name, "合同", where, 5),
+        lambda: list(index.states(name)),
+        lambda: index.fetch(name, ["a@1"]),
+    ]
+    for read in reads * 2:
+        with pytest.raises(Transient) as gone:
+            read()
+        assert gone.value.code is Code.INDEX_GONE
 
 
 def test_a_killed_local_server_comes_back_with_all_that_was_acknowledged(lite_home: Path) -> None:

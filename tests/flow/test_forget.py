@@ -1,19 +1,25 @@
 """Erasure: nothing of a document is left anywhere, it does not come back, and what stays is whole."""
 
 import shutil
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import select
 
 from pipelines.backfill import Selection
-from pipelines.errors import Code, Conflict
+from pipelines.errors import Code, Conflict, Transient
 from pipelines.lifecycle import verify_audit
+from pipelines.publish.collections import Collection
 from pipelines.publish.forget import forget
 from pipelines.publish.publish import publish
 from pipelines.publish.reconcile import reconcile
+from pipelines.publish.reembed import drop, reembed
 from pipelines.review.decide import approve
 from sql import tables
+from tests.fakes import FakeEmbedder
 from tests.flow.conftest import Kb
 
 SECRET = "The zebrafish aquarium is cleaned by the quokka society on alternate Thursdays."
@@ -144,6 +150,47 @@ def test_a_duplicate_that_was_not_shown_shows_after_its_twin_is_erased(kb: Kb) -
     assert kb.document("Lunch is served") != document
     assert certificate["copies"] == []
     assert reconcile(kb.app, repair=False)["faults"] == []
+
+
+def forgets(kb: Kb) -> None:
+    forget(kb.app, "document", kb.document("swimming"), "asked for")
+
+
+def re_embeds(kb: Kb) -> None:
+    reembed(kb.app, "next", "a better model")
+    drop(kb.app, [Collection("kb_main__fa4e00000001", "fa4e00000001", 64, "kept")])
+
+
+@pytest.mark.parametrize("act", [forgets, re_embeds])
+def test_a_reader_whose_collection_is_replaced_meanwhile_is_answered_from_the_new_one(
+    held: Kb, act: Callable[[Kb], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = FakeEmbedder(dimension=32, fingerprint="fa4e00000002")
+    held.app = replace(held.app, embedders={"next": lambda: other})
+    before = held.texts()
+    held.index._purges = False  # as on Milvus Lite: what is erased leaves by a copy of the collection
+    sound, interrupted = held.index.dense, list[str]()
+
+    def dense(collection: str, *rest: Any) -> Any:
+        if not interrupted:
+            interrupted.append(collection)
+            act(held)
+        return sound(collection, *rest)
+
+    monkeypatch.setattr(held.index, "dense", dense)
+    found = {one["text"] for one in held.hits("office travel leave laptop canteen part, asked for the first time")}
+    assert interrupted[0] not in held.index.rows and len(held.index.rows) == 1
+    assert found == {one for one in before if act is re_embeds or "swimming" not in one}
+
+
+def test_a_lost_collection_is_said_and_can_be_mended(held: Kb) -> None:
+    before = held.texts()
+    held.index.rows.clear()
+    with pytest.raises(Transient) as caught:
+        held.hits("swimming")
+    assert caught.value.code is Code.INDEX_GONE and held.index.rows == {}
+    assert reconcile(held.app, repair=True)["repaired"]
+    assert held.texts() == before
 
 
 def test_one_passage_goes_and_its_document_stays(held: Kb, tmp_path: Path) -> None:
