@@ -60,10 +60,10 @@ with DAG(
         return {"release": number}
 
     @task(trigger_rule=TriggerRule.ALL_DONE, on_failure_callback=[Tell("sync.failed", "A sync ended red.")])
-    def watch(batches: Any) -> int:
+    def watch(batches: Any, built: Any, checked: Any) -> int:
         from pipelines import airflow_tasks
 
-        return airflow_tasks.check(batches, *who())
+        return airflow_tasks.check(batches, *who(), unchecked=bool(built) and checked is None)
 
     batches, built = scan(), build()
     review = TriggerDagRunOperator(
@@ -72,6 +72,8 @@ with DAG(
         trigger_run_id="release-{{ ti.xcom_pull(task_ids='build')['release'] }}",
         conf=built,
         skip_when_already_exists=True,  # an unchanged release is asked about once
+        # A check that crashed holds no review up; without a release there is nothing to review.
+        trigger_rule=TriggerRule.ALL_DONE_MIN_ONE_SUCCESS,
     )
     checked = quality_report(built["release"], strict=False)
-    batch.expand(versions=batches) >> built >> checked >> review >> watch(batches)
+    batch.expand(versions=batches) >> built >> checked >> review >> watch(batches, built, checked)

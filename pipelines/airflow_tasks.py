@@ -118,10 +118,11 @@ def build(run: str, actor: str) -> int | None:
         return act(app).number
 
 
-def check(batches: Sequence[Sequence[str]] | None, run: str, actor: str) -> int:
+def check(batches: Sequence[Sequence[str]] | None, run: str, actor: str, unchecked: bool = False) -> int:
     """The number of versions that are through; ends the run's hold on the knowledge base.
 
-    Raises Systemic when the scan or a batch failed, a source was missing, or a breaker stopped a removal.
+    Raises Systemic when the scan or a batch failed, a source was missing, a breaker stopped a removal, or the new
+    release is `unchecked`: its quality report crashed.
     """
     from pipelines import runs
     from pipelines.lease import release
@@ -135,6 +136,8 @@ def check(batches: Sequence[Sequence[str]] | None, run: str, actor: str) -> int:
     troubles = runs.troubles(app, run_key(run))
     if stuck := _in_progress(app, versions):
         troubles.append(f"{len(stuck)} of {len(versions)} documents are not through; the next sync goes on")
+    if unchecked:
+        troubles.append("the quality report crashed; the release is in review all the same")
     if troubles:
         raise Systemic(Code.SYSTEMIC, "; ".join(troubles))
     return len(versions)

@@ -87,15 +87,14 @@ def questions_dismiss(
 @questions.command("export")
 def questions_export(path: Path, json_: Json = False) -> None:
     """Write the labelled questions as JSON lines."""
-    from pipelines.query_log import labelled
+    from pipelines.query_log import as_lines, labelled
     from pipelines.wiring import wire
 
     wired = wire()
     with wired.database.read() as tx:
         found = labelled(tx, wired.kb)
-    lines = [one.model_dump_json(by_alias=True, exclude_defaults=True) + "\n" for one in found]
-    path.write_text("".join(lines), encoding="utf-8")
-    emit({"schema": "sluice.questions_export/1", "file": str(path), "questions": len(lines)}, json_)
+    path.write_text(as_lines(found), encoding="utf-8")
+    emit({"schema": "sluice.questions_export/1", "file": str(path), "questions": len(found)}, json_)
 
 
 @questions.command("generate")

@@ -73,6 +73,13 @@ def state_of(keys: Mapping[str, str]) -> str:
     return fingerprint("version", "1", *sorted(keys.items()))
 
 
+def tried(app: App, work: Work, last: str) -> str:
+    """One fingerprint of the layers up to `last`: another one means that they might pass the version now."""
+    keys = planned(app, replace(work, token=""))
+    names = [one.name for one in LAYERS]
+    return state_of({name: keys[name] for name in names[: names.index(last) + 1]}) if last in names else ""
+
+
 # --- parse -------------------------------------------------------------------------------------------------------
 
 

@@ -2,11 +2,12 @@
 
 import hashlib
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Literal
 
 from sqlalchemy import Connection, select, update
 
+from pipelines import lifecycle
 from pipelines.app import App
 from pipelines.errors import Code, Conflict, Misconfigured
 from pipelines.library import Reader
@@ -143,6 +144,7 @@ def label(app: App, id_: str, **labels: Any) -> EvaluationQuestion:
             raise Misconfigured(Code.BAD_SETTING, "a label names spans, documents or sections, or says unanswerable")
         values = {"state": "labelled", "label": made.model_dump(mode="json", by_alias=True), "actor": app.actor}
         tx.execute(update(table).where(table.c.id == row.id).values(**values))
+        _noted(tx, app, "question.labelled", row.id, "nothing should answer it" if made.unanswerable else "a label")
     return made
 
 
@@ -152,11 +154,22 @@ def dismiss(app: App, id_: str) -> None:
         row = _row(tx, app.kb, id_)
         where = tables.question.c.id == row.id
         tx.execute(update(tables.question).where(where).values(state="dismissed", actor=app.actor))
+        _noted(tx, app, "question.dismissed", row.id, "not worth a label")
+
+
+def _noted(tx: Connection, app: App, action: str, id_: str, reason: str) -> None:
+    lifecycle.record(tx, app.kb, app.actor, action, "question", id_, reason)
+
+
+def queued(tx: Connection, kb: str, id_: str) -> dict[str, Any] | None:
+    """One of the queue, whatever its state."""
+    table = tables.question
+    found = tx.execute(select(table).where(table.c.kb == kb, table.c.id == id_)).mappings().first()
+    return dict(found) if found else None
 
 
 def _row(tx: Connection, kb: str, id_: str) -> Any:
-    table = tables.question
-    found = tx.execute(select(table).where(table.c.kb == kb, table.c.id == id_)).first()
+    found = tx.execute(select(tables.question).where(tables.question.c.kb == kb, tables.question.c.id == id_)).first()
     if found is None:
         raise Conflict(Code.UNKNOWN_SUBJECT, f"there is no question {id_} in the queue")
     return found
@@ -167,6 +180,11 @@ def labelled(tx: Connection, kb: str) -> tuple[EvaluationQuestion, ...]:
     table = tables.question
     query = select(table.c.label).where(table.c.kb == kb, table.c.state == "labelled").order_by(table.c.id)
     return tuple(EvaluationQuestion.model_validate(one) for one in tx.execute(query).scalars())
+
+
+def as_lines(questions: Iterable[EvaluationQuestion]) -> str:
+    """JSON lines, as evaluation sets are stored."""
+    return "".join(one.model_dump_json(by_alias=True, exclude_defaults=True) + "\n" for one in questions)
 
 
 def suggest(app: App, question: str, span: str, document: str) -> None:

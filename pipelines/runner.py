@@ -13,7 +13,7 @@ from pipelines import lifecycle, log
 from pipelines.app import App
 from pipelines.derived import working_on
 from pipelines.errors import Code, Conflict, Misconfigured, Rejected, SluiceError, Systemic, Transient
-from pipelines.layers import LAYERS, Layer, planned, state_of
+from pipelines.layers import LAYERS, Layer, planned, state_of, tried
 from pipelines.names import Names
 from pipelines.settle import settle
 from pipelines.work import Work, works
@@ -123,11 +123,12 @@ def reject(app: App, work: Work, layer: str, error: SluiceError, tally: Tally) -
         "uri": shown[:2048],
         "at": app.clock(),
         "standing": True,
+        "fingerprint": tried(app, work, layer),
     }
-    tried = {"fingerprint": _fingerprint(app, work), "uri": shown[:2048]}
+    stands = {"fingerprint": _fingerprint(app, work), "uri": shown[:2048]}
     with app.database.write() as tx:
         tx.execute(tables.rejection.insert().values(**row))
-        tx.execute(update(tables.version).where(tables.version.c.id == work.version).values(**tried))
+        tx.execute(update(tables.version).where(tables.version.c.id == work.version).values(**stands))
         tx.execute(update(tables.document).where(tables.document.c.id == work.document).values(uri=shown[:2048]))
         reason = f"{error.code.value}: {error.reason}"
         lifecycle.move_version(tx, work.version, "in_progress", "quarantined", app.actor, reason, layer=layer)

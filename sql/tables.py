@@ -220,6 +220,8 @@ rejection = _table(
     Column("reason", Text, nullable=False),
     Column("at", Double, nullable=False),
     Column("standing", Boolean, nullable=False, default=True),
+    # Of the layers up to the one that refused it, as they were then; empty where it never reached one.
+    Column("fingerprint", String(64), nullable=False, default=""),
 )
 duplicate_link = _table(
     "duplicate_link",

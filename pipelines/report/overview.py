@@ -14,6 +14,10 @@ from pipelines.review.policy import reviewers
 from schemas.source import Source
 from sql import tables
 
+RELEASES = 20
+"""So many releases the trends go back."""
+SHIFTED = 0.25
+"""Population stability index from which on a distribution has shifted (the usual convention)."""
 OPEN = ("in_review", "approved", "publishing", "failed")
 
 
@@ -52,6 +56,23 @@ class Alert:
 
 
 @dataclass(frozen=True)
+class Checks:
+    """The newest quality report, and how the live releases moved."""
+
+    run: int
+    release: int
+    at: float
+    critical: int
+    warning: int
+    drift: tuple[tuple[int, float], ...]
+    """(release, the largest PSI of what is watched, at most 1), oldest first."""
+
+    @property
+    def moved(self) -> bool:
+        return bool(self.drift) and self.drift[-1][1] >= SHIFTED
+
+
+@dataclass(frozen=True)
 class Overview:
     """`documents`: by state of the newest version; `rejected`: standing, by code."""
 
@@ -65,9 +86,12 @@ class Overview:
     alerts: tuple[Alert, ...]
     quality: tuple[tuple[int, float], ...]
     """(release, mean quality of what it opened), oldest first."""
+    checks: Checks | None = None
+    """Of the whole knowledge base, so only for those who may see that."""
 
 
-def overview(tx: Connection, scope: Scope, now: float) -> Overview:
+def overview(tx: Connection, scope: Scope, now: float, whole: bool = False) -> Overview:
+    """`whole`: with what the quality report says of the whole knowledge base."""
     live = live_release(tx, scope.kb)
     r, c = tables.release, tables.chunk
     published = tx.execute(select(r.c.published).where(r.c.kb == scope.kb, r.c.number == live)).scalar()
@@ -75,6 +99,7 @@ def overview(tx: Connection, scope: Scope, now: float) -> Overview:
     waiting = _waiting(tx, scope, now)
     sources = _sources(tx, scope)
     rejected = _rejected(tx, scope)
+    checks = _checks(tx, scope.kb) if whole else None
     return Overview(
         live=live,
         published=published,
@@ -83,8 +108,9 @@ def overview(tx: Connection, scope: Scope, now: float) -> Overview:
         rejected=rejected,
         waiting=waiting,
         sources=sources,
-        alerts=_alerts(tx, scope, waiting),
+        alerts=(*_alerts(tx, scope, waiting), *_of_checks(checks)),
         quality=_quality(tx, scope),
+        checks=checks,
     )
 
 
@@ -160,7 +186,30 @@ def _alerts(tx: Connection, scope: Scope, waiting: tuple[Waiting, ...]) -> tuple
     return tuple(found)
 
 
-def _quality(tx: Connection, scope: Scope, limit: int = 20) -> tuple[tuple[int, float], ...]:
+def _checks(tx: Connection, kb: str) -> Checks | None:
+    from pipelines.report.quality import history, latest
+
+    newest = latest(tx, kb)
+    if newest is None:
+        return None
+    past = history(tx, kb, RELEASES)
+    drift = tuple((one["release"], min(1.0, max(_indices(one["shift"]), default=0.0))) for one in past)
+    failed = newest["failed"]
+    return Checks(newest["run"], newest["release"], newest["at"], failed["critical"], failed["warning"], drift)
+
+
+def _indices(shift: Mapping[str, float]) -> list[float]:
+    return [value for name, value in shift.items() if name.startswith("psi_")]
+
+
+def _of_checks(checks: Checks | None) -> list[Alert]:
+    if checks is None:
+        return []
+    found = [Alert("quality_failed", str(checks.release), checks.critical)] if checks.critical else []
+    return found + ([Alert("drift", str(checks.drift[-1][0]))] if checks.moved else [])
+
+
+def _quality(tx: Connection, scope: Scope, limit: int = RELEASES) -> tuple[tuple[int, float], ...]:
     c = tables.chunk
     where = (c.c.kb == scope.kb) & c.c.document.in_(scope.documents())
     query = select(c.c.born, func.avg(c.c.quality)).where(where).group_by(c.c.born).order_by(c.c.born.desc())

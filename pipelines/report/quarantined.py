@@ -1,14 +1,20 @@
 """What is in quarantine and why: rejections by code with their trend, and what people have withheld."""
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, func, select
 
+from pipelines.layers import tried
 from pipelines.report.queue import Name, names
 from pipelines.report.scope import Scope
+from pipelines.work import works
 from sql import tables
+
+if TYPE_CHECKING:
+    from pipelines.app import App
 
 DAY = 86400
 DAYS = 14
@@ -37,8 +43,10 @@ class Rejected:
     reason: str
     at: float
     mine: bool
+    fingerprint: str = ""
+    """Of the layers that it went through, as they were then."""
     changed: bool = False
-    """Whether the code or the settings of the layer have changed since: it may pass now."""
+    """Whether the code or the settings of these layers have changed since: it may pass now."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +105,17 @@ def _rejected(row: Any, known: dict[str, Name], scope: Scope) -> Rejected:
         reason=row.reason,
         at=row.at,
         mine=row.source in scope.reviews,
+        fingerprint=row.fingerprint,
+    )
+
+
+def compared(app: "App", found: Sequence[Rejected]) -> tuple[Rejected, ...]:
+    """The same, each with whether its layers have changed since. No transaction may be open around it."""
+    layers = {one.version: one for one in found if one.version and one.fingerprint}
+    now = {work.version: tried(app, work, layers[work.version].layer) for work in works(app, list(layers))}
+    return tuple(
+        replace(one, changed=bool(one.fingerprint) and now.get(one.version, one.fingerprint) != one.fingerprint)
+        for one in found
     )
 
 

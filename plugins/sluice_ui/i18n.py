@@ -48,8 +48,8 @@ class Translator:
         found = self._known.get(text, text)
         return found.format(**values) if values else found
 
-    def count(self, one: str, many: str, n: int) -> str:
-        return self.text(one if n == 1 else many, n=f"{n:,}")
+    def count(self, one: str, many: str, n: int, **values: Any) -> str:
+        return self.text(one if n == 1 else many, n=f"{n:,}", **values)
 
     def name(self, word: str | None) -> str:
         """A stored word (state, risk, change, …) as a person reads it."""

@@ -27,6 +27,7 @@ def entries() -> tuple[Entry, ...]:
         Entry("documents", "/documents", "Documents"),
         Entry("quarantine", "/quarantine", "Quarantine"),
         Entry("conflicts", "/conflicts", "Conflicts"),
+        Entry("questions", "/questions", "Questions", lambda viewer: viewer.person.admin),
         Entry("quality", "/quality", "Quality", lambda viewer: viewer.audits),
         Entry("audit", "/audit", "Audit", lambda viewer: viewer.audits),
     )

@@ -48,6 +48,7 @@ dags = {
         "paused": dag.is_paused_upon_creation is not False,
         "unsafe": [task.task_id for task in dag.tasks if skips(task)],
         "tasks": dag.task_ids,
+        "rules": {task.task_id: [task.trigger_rule.value, sorted(task.upstream_task_ids)] for task in dag.tasks},
         "params": {key: dag.params.get_param(key).schema for key in dag.params},
         "ask": [
             {"options": t.options, "defaults": t.defaults, "retries": t.retries, "waits": bool(t.response_timeout)}
@@ -107,6 +108,13 @@ def test_the_sync_has_one_task_for_each_layer_in_order(parsed):
 
     drawn = [one for one in parsed["dags"]["kb_sync"]["tasks"] if one.startswith("batch.")]
     assert drawn == [f"batch.{layer.name}" for layer in LAYERS]
+
+
+def test_a_quality_check_that_crashes_does_not_keep_a_release_from_its_review(parsed):
+    rules = parsed["dags"]["kb_sync"]["rules"]
+    # After both are done, and only where one of them succeeded: without a release both are skipped, and so is it.
+    assert rules["review"] == ["all_done_min_one_success", ["build", "quality_report"]]
+    assert {"build", "quality_report", "review"} <= set(rules["watch"][1])
 
 
 def test_no_answer_means_hold_and_the_question_is_asked_again_when_it_breaks(parsed):

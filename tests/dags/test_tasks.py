@@ -79,6 +79,11 @@ def test_a_sync_with_a_batch_that_is_not_through_is_red(app):
         airflow_tasks.check([["done"], ["stuck"]], "run", "ann")
 
 
+def test_a_sync_whose_release_could_not_be_checked_is_red(app):
+    with pytest.raises(Systemic, match="quality report crashed"):
+        airflow_tasks.check([], "run", "ann", unchecked=True)
+
+
 def test_a_missing_source_turns_the_sync_red_although_the_rest_was_staged(app, tmp_path, monkeypatch):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.md").write_text("# About visits\n\nVisitors sign the book at the reception counter.")

@@ -1,10 +1,13 @@
 """Each page draws, in both languages."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
+from pipelines.app import App
 from pipelines.migrate import migrate
 from sluice_ui.app import create_app
 from tests.fakes import FakeEmbedder
@@ -12,6 +15,12 @@ from tests.fakes_host import FakeHost
 from tests.fakes_index import FakeIndex
 from tests.flow.conftest import open_kb
 from tests.ui.conftest import SOURCES, Browser, Kb, document
+
+
+def with_setting(app: App, part: str, **values: Any) -> App:
+    made = getattr(app.settings, part).model_copy(update=values)
+    return replace(app, settings=app.settings.model_copy(update={part: made}))
+
 
 PAGES: dict[str, Callable[[str], str]] = {
     "overview": lambda _document: "/",
@@ -67,6 +76,23 @@ def test_the_preview_shows_what_a_release_would_change_before_it_is_published(lo
     now, then = page.split("With release 3")
     assert "twenty five days" in now and "thirty days" not in now
     assert "thirty days" in then and "twenty five days" not in then
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        (lambda app: app, False),
+        (lambda app: replace(app, parser_version="next"), True),
+        # A file that no parser could read never came to the mask.
+        (lambda app: with_setting(app, "mask", names=False), False),
+        (lambda app: with_setting(app, "chunk", max_characters=99), True),
+    ],
+)
+def test_quarantine_says_where_a_parser_or_rule_has_changed_since(built: Kb, changed: Any, told: bool) -> None:
+    with TestClient(create_app(FakeHost(), lambda: changed(built.app))) as client:
+        page = Browser(client, "admin").get("/quarantine?code=parse.empty")
+    assert "empty.md" in page
+    assert ("parser or rule changed since" in page) is told
 
 
 def test_a_reader_switches_the_language_and_comes_back_to_a_page_of_ours(looking: TestClient) -> None:

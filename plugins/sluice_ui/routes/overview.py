@@ -12,7 +12,7 @@ router = APIRouter()
 @router.get("/")
 def show(page: Page) -> Response:
     with page.app.database.read() as tx:
-        found = overview(tx, page.scope, page.app.clock())
+        found = overview(tx, page.scope, page.app.clock(), page.viewer.audits)
     return page.page("overview.html", overview=found)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Query
 from starlette.responses import Response
 
-from pipelines.report.quarantined import groups, rejected, withheld
+from pipelines.report.quarantined import compared, groups, rejected, withheld
 from pipelines.review.quarantine import requeue
 from sluice_ui.context import Page
 
@@ -25,7 +25,7 @@ def index(page: Page, code: str = "", source: str = "", start: int = Query(0, ge
         code=code,
         source=source,
         total=total,
-        found=found,
+        found=compared(page.app, found),
         start=start,
         size=PAGE,
         withheld=kept,
