@@ -127,8 +127,9 @@ def _environment(home: Path, folder: Path, url: str, port: int) -> dict[str, str
         "CORE__EXECUTION_API_SERVER_URL": f"{url}/execution/",
         "CORE__SIMPLE_AUTH_MANAGER_USERS": USERS,
         "CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(folder / "passwords.json"),
-        "DAG_PROCESSOR__REFRESH_INTERVAL": "10",
-        "DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "10",
+        # Each file takes some four CPU seconds: parsed every few seconds, they would keep a core busy for good.
+        "DAG_PROCESSOR__REFRESH_INTERVAL": "300",
+        "DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "300",
         "LOGGING__WORKER_LOG_SERVER_PORT": str(_port(8793)),
         "LOGGING__TRIGGER_LOG_SERVER_PORT": str(_port(8794)),
         "USAGE_DATA_COLLECTION__ENABLED": "False",
