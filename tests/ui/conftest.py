@@ -1,12 +1,14 @@
 """The pages over a small knowledge base: real SQLite, real layers, a fake of Airflow. It is built once; tests that
 change something work on a copy."""
 
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi.routing import APIRoute
 from sqlalchemy import select
 from starlette.testclient import TestClient
 
@@ -121,6 +123,52 @@ def looking(built: Kb) -> Iterator[TestClient]:
     """For tests that only look."""
     with TestClient(create_app(FakeHost(), lambda: built.app)) as made:
         yield made
+
+
+def routes(client: TestClient) -> list[APIRoute]:
+    """All that the application answers; a new one is in the tables of these tests by itself."""
+    return [route for route in client.app.routes if isinstance(route, APIRoute)]  # type: ignore[attr-defined]
+
+
+def addresses(client: TestClient, method: str, places: dict[str, list[str]]) -> list[str]:
+    """Every route of this method with every value of its places; a place without a value is a KeyError."""
+    found = []
+    for route in routes(client):
+        if method in route.methods:
+            names = re.findall(r"{(\w+)(?::path)?}", route.path)
+            blank = re.sub(r"{(\w+):path}", r"{\1}", route.path)
+            found += [
+                blank.format(**dict(zip(names, values, strict=True)))
+                for values in itertools.product(*(places[name] for name in names))
+            ]
+    return found
+
+
+def places(kb: Kb, name: str) -> dict[str, list[str]]:
+    """What stands in the addresses that concern this document, its versions and its chunks."""
+    v, vc, c, q = tables.version, tables.version_chunk, tables.conflict, tables.question
+    id_ = document(kb, name)
+    with kb.app.database.read() as tx:
+        versions = list(tx.execute(select(v.c.id).where(v.c.document == id_)).scalars())
+        chunks = list(tx.execute(select(vc.c.chunk).where(vc.c.version.in_(versions)).distinct()).scalars())
+        mine = (c.c.document_a == id_) | (c.c.document_b == id_)
+        others = [*tx.execute(select(c.c.id).where(mine)).scalars(), *tx.execute(select(q.c.id)).scalars()]
+    return {
+        "document": [id_],
+        "version": versions[:1],
+        "chunk": chunks[:1],
+        "subject": [id_, *versions[:1], *chunks[:1]],
+        "act": ["quarantine", "restore", "requeue", "forget", "rollback"],
+        "kind": ["document", "version", "chunk"],
+        "number": ["1", "3"],
+        "key": ["0" * 32],
+        "id_": others or ["0" * 32],
+        "run": ["1"],
+        "dag": ["kb_release"],
+        "form": ["csv", "json"],
+        "code": ["en"],
+        "path": ["index.html", "../x.html"],
+    }
 
 
 def document(kb: Kb, name: str) -> str:

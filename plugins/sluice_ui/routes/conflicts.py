@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from pipelines.conflict.decide import STRATEGIES, Strategy, decide
 from pipelines.conflict.views import conflict, conflicts
+from pipelines.errors import Conflict
 from sluice_ui.context import Context, Page
 
 router = APIRouter()
@@ -60,7 +61,10 @@ def _mine(page: Context, found: dict[str, Any]) -> bool:
 
 
 def _found(page: Context, id_: str) -> dict[str, Any]:
-    found = conflict(page.app, id_)
+    try:
+        found = conflict(page.app, id_)
+    except Conflict:
+        raise page.missing() from None
     with page.app.database.read() as tx:
         seen = "a" in found and all(page.scope.sees(tx, found[side]["document"]) for side in ("a", "b"))
     if not seen:
