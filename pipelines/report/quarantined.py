@@ -114,7 +114,7 @@ def compared(app: "App", found: Sequence[Rejected]) -> tuple[Rejected, ...]:
     layers = {one.version: one for one in found if one.version and one.fingerprint}
     now = {work.version: tried(app, work, layers[work.version].layer) for work in works(app, list(layers))}
     return tuple(
-        replace(one, changed=bool(one.fingerprint) and now.get(one.version, one.fingerprint) != one.fingerprint)
+        replace(one, changed=bool(one.fingerprint) and now.get(str(one.version), one.fingerprint) != one.fingerprint)
         for one in found
     )
 
