@@ -1,14 +1,15 @@
 """What is painted on a page besides text: images, rules, filled areas. Read once for each page, for it costs."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pipelines.parse.order import Rectangle
 
-PAINT = re.compile(rb"(?:^|[\s\])>])(?:f\*?|F|S|s|B\*?|b\*?|sh|Do|BI)(?=\s|$)")
+PAINT = frozenset((b"f", b"f*", b"F", b"S", b"s", b"B", b"B*", b"b", b"b*", b"sh", b"Do", b"BI"))
 """Operators that paint anything but text (PDF 1.7, annex A); a match inside a string only costs time."""
+DELIMITERS = bytes.maketrans(b"()<>[]{}/%\0", b" " * 11)
+"""PDF 1.7, 7.2.2."""
 LONG_RULE = 60.0
 """Points."""
 DARK = 0.9
@@ -41,7 +42,7 @@ def drawn_on(page: Any) -> Drawn:
     if not page.parent.is_pdf:  # an image file: nothing but the image is painted
         whole = tuple(float(value) for value in page.rect)
         return Drawn(images=(whole,), dark=(whole,))  # type: ignore[arg-type]
-    if not PAINT.search(page.read_contents() or b""):
+    if PAINT.isdisjoint((page.read_contents() or b"").translate(DELIMITERS).split()):
         return NOTHING
     info = page.get_image_info()
     images = tuple(tuple(float(value) for value in image["bbox"]) for image in info)

@@ -2,11 +2,12 @@
 
 import re
 import unicodedata
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable
 
 from pipelines.parse.lines import Line
 
+Key = tuple[str, int]
 BAND = 0.10
 """Share of the page height at top and bottom where furniture stands."""
 MIN_PAGES = 3
@@ -17,18 +18,18 @@ PAGE_NUMBER = re.compile(
 )
 
 
-def repeated(pages: Sequence[tuple[Sequence[Line], float]]) -> frozenset[tuple[str, int]]:
-    """Keys of lines that are furniture. `pages`: lines and height in points of each page."""
-    seen: dict[tuple[str, int], set[int]] = defaultdict(set)
-    for number, (lines, height) in enumerate(pages):
-        for line in lines:
-            if _in_band(line, height):
-                seen[key(line, height)].add(number)
-    least = 2 if len(pages) == 2 else MIN_PAGES
-    return frozenset(found for found, numbers in seen.items() if len(numbers) >= least)
+def candidates(lines: Iterable[Line], height: float) -> set[Key]:
+    """Keys of the lines of a page, `height` points tall, that would be furniture if they came back."""
+    return {key(line, height) for line in lines if _in_band(line, height)}
 
 
-def is_furniture(line: Line, height: float, known: frozenset[tuple[str, int]]) -> bool:
+def repeated(seen: Counter[Key], pages: int) -> frozenset[Key]:
+    """Keys of lines that are furniture. `seen`: on how many of the `pages` each candidate stands."""
+    least = 2 if pages == 2 else MIN_PAGES
+    return frozenset(found for found, times in seen.items() if times >= least)
+
+
+def is_furniture(line: Line, height: float, known: frozenset[Key]) -> bool:
     if line.slanted:
         return True
     if not _in_band(line, height):
@@ -36,7 +37,7 @@ def is_furniture(line: Line, height: float, known: frozenset[tuple[str, int]]) -
     return key(line, height) in known or bool(PAGE_NUMBER.match(line.text))
 
 
-def key(line: Line, height: float) -> tuple[str, int]:
+def key(line: Line, height: float) -> Key:
     """The text with numbers masked, so that "Page 3 of 9" is the same line on all pages, and its place in percent."""
     text = re.sub(r"\d+", "#", re.sub(r"\s+", "", unicodedata.normalize("NFKC", line.text)))
     return text, round(100 * line.box[1] / max(height, 1.0))

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from pipelines.parse.lines import Line
 
@@ -19,11 +19,16 @@ DECIMAL = re.compile(r"^(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s*(?=[^\d\s.,%．])")
 SENTENCE_END = ("。", "；", "，", ",", ";", "、", "!", "！")
 
 
-def body_size(lines: Sequence[Line]) -> float:
-    """The font size that most characters have, in half points; 0 without lines."""
+def size_counts(lines: Iterable[Line]) -> Counter[float]:
+    """Characters of each font size, in half points."""
     sizes: Counter[float] = Counter()
     for line in lines:
         sizes[round(line.size * 2) / 2] += len(line.text)
+    return sizes
+
+
+def body_size(sizes: Counter[float]) -> float:
+    """The font size that most characters have, in half points; 0 without any."""
     return sizes.most_common(1)[0][0] if sizes else 0.0
 
 

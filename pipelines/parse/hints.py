@@ -20,8 +20,7 @@ def needs_layout(page: Any, lines: Sequence[Line], drawn: Drawn) -> str:
         return "aligned columns"
     if _columns(lines):
         return "columns"
-    area = abs(page.rect) or 1.0
-    if any(_area(image) > 0.05 * area for image in drawn.images):
+    if drawn.images and any(_area(image) > 0.05 * abs(page.rect) for image in drawn.images):
         return "images"
     return "rules" if drawn.rules >= 4 or drawn.fills >= 2 else ""
 

@@ -13,6 +13,7 @@ TOP, BOTTOM = 0.2, 0.8
 """Shares of the page: the first part ends below BOTTOM, the next starts above TOP."""
 ENTRY = re.compile(r"[^.…·․‥]{2,90}(?:[.…·․‥]\s?){3,}\s*[ivxlc\d]{1,5}(?=\s|\D|$)")
 """A title, dots, a page number."""
+LEADERS = re.compile(r"[.…·․‥]\s?[.…·․‥]\s?[.…·․‥]")
 
 
 def join_tables(blocks: Sequence[Block], pages: Sequence[PageVerdict]) -> list[Block]:
@@ -66,6 +67,8 @@ def _one(above: Block, below: Block) -> Block:
 def is_contents(blocks: Sequence[Block]) -> bool:
     """Whether the blocks of a page are hardly anything but entries of a table of contents."""
     text = "\n".join(block.text for block in blocks if not block.hidden)
+    if len(LEADERS.findall(text)) < 4:
+        return False
     entries = len(ENTRY.findall(text))
     left = len("".join(ENTRY.sub("", text).split()))
     return entries >= 4 and left < 0.3 * len("".join(text.split()))

@@ -1,8 +1,7 @@
 """Lines of text with their place and looks, from a PDF page or from OCR: what all page routes work on."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from pipelines.errors import Code
 from pipelines.parse.covered import hidden_below
@@ -11,12 +10,12 @@ from pipelines.parse.order import Rectangle
 from schemas.index import OcrLine
 
 WHITE = 0xFFFFFF
+BOLD = 16
 TINY = 2.0
 """Points: below this nobody reads."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One line as displayed: box in points, origin top left."""
 
     text: str
@@ -37,19 +36,18 @@ def page_lines(page: Any, drawn: Drawn) -> list[Line]:
     # Without the clip, text beside the page is read too: it is hidden text, and must be seen to be marked.
     flags = pymupdf.TEXTFLAGS_DICT & ~pymupdf.TEXT_PRESERVE_IMAGES & ~pymupdf.TEXT_MEDIABOX_CLIP
     content = page.get_text("dict", flags=flags, clip=pymupdf.INFINITE_RECT())
+    turn = page.rotation_matrix if page.rotation else None
     found: list[Line] = []
     for block in content["blocks"]:
         for line in block.get("lines", ()):
-            spans = [span for span in line["spans"] if span["text"].strip()]
-            if spans:
-                found.extend(_split_hidden(page, line, spans, drawn.dark))
-    shown = page.rect
+            found.extend(_split_hidden(line, drawn.dark, turn))
+    shown = tuple(page.rect)
     found = [_off_page(line, shown) for line in found]
     if not drawn.covers:
         return found
     over = hidden_below(page, [_undisplayed(page, line.box) for line in found], drawn)
     return [
-        replace(line, hidden=Code.HIDDEN_COVERED) if below and not line.hidden else line
+        line._replace(hidden=Code.HIDDEN_COVERED) if below and not line.hidden else line
         for line, below in zip(found, over, strict=True)
     ]
 
@@ -63,44 +61,49 @@ def _undisplayed(page: Any, box: Rectangle) -> Rectangle:
     return (turned.x0, turned.y0, turned.x1, turned.y1)
 
 
-def _off_page(line: Line, page: Any) -> Line:
-    x, y = (line.box[0] + line.box[2]) / 2, (line.box[1] + line.box[3]) / 2
-    if line.hidden or (page.x0 <= x <= page.x1 and page.y0 <= y <= page.y1):
+def _off_page(line: Line, page: Rectangle) -> Line:
+    if line.hidden or _inside(line.box, page):
         return line
-    overlap = min(line.box[2], page.x1) > max(line.box[0], page.x0) and min(line.box[3], page.y1) > max(
-        line.box[1], page.y0
+    overlap = min(line.box[2], page[2]) > max(line.box[0], page[0]) and min(line.box[3], page[3]) > max(
+        line.box[1], page[1]
     )
-    return line if overlap else replace(line, hidden=Code.HIDDEN_OFF_PAGE)
+    return line if overlap else line._replace(hidden=Code.HIDDEN_OFF_PAGE)
 
 
-def _split_hidden(page: Any, line: Any, spans: list[Any], dark: Sequence[Rectangle]) -> list[Line]:
+def _split_hidden(line: Any, dark: Sequence[Rectangle], turn: Any) -> list[Line]:
     """One line of what a reader sees, and one for each kind of hidden text in it."""
     groups: dict[Code | None, list[Any]] = {}
+    code: Code | None = None
     for span in line["spans"]:
-        code = _hidden(span, dark) if span["text"].strip() else next(reversed(groups), None)
+        if not span["text"].isspace():
+            code = _hidden(span, dark)
         groups.setdefault(code, []).append(span)
     slanted = min(abs(line["dir"][0]), abs(line["dir"][1])) > 0.1
-    lines = []
-    for code, members in groups.items():
-        text = "".join(span["text"] for span in members).strip()
-        if not text:
-            continue
-        box = _displayed(page, members)
-        size = max(span["size"] for span in members)
-        bold = all(span["flags"] & 16 for span in members if span["text"].strip())
-        font = max(members, key=lambda span: len(span["text"]))["font"]
-        lines.append(Line(text, box, size, bold, code, slanted, font=font))
-    return lines
+    return [made for code, spans in groups.items() if (made := _line(spans, code, slanted, turn))]
 
 
-def _displayed(page: Any, spans: list[Any]) -> Rectangle:
-    """Union of span boxes, turned as the page is turned."""
-    box = tuple(spans[0]["bbox"]) if len(spans) == 1 else union([span["bbox"] for span in spans])
-    if page.rotation:
-        import pymupdf
+def _line(spans: Sequence[Any], code: Code | None, slanted: bool, turn: Any) -> Line | None:
+    text = "".join([span["text"] for span in spans]).strip()
+    if not text:
+        return None
+    if len(spans) == 1:  # nearly all lines, on pages that are to be read fast
+        first = spans[0]
+        box = _displayed(first["bbox"], turn)
+        return Line(text, box, first["size"], bool(first["flags"] & BOLD), code, slanted, font=first["font"])
+    size = max(span["size"] for span in spans)
+    bold = all(span["flags"] & BOLD for span in spans if span["text"].strip())
+    font = max(spans, key=lambda span: len(span["text"]))["font"]
+    return Line(text, _displayed(union([span["bbox"] for span in spans]), turn), size, bold, code, slanted, font=font)
 
-        box = tuple(pymupdf.Rect(box) * page.rotation_matrix)
-    return (box[0], box[1], box[2], box[3])
+
+def _displayed(box: Rectangle, turn: Any) -> Rectangle:
+    """A box turned as the page is turned."""
+    if turn is None:
+        return box
+    import pymupdf
+
+    x0, y0, x1, y1 = pymupdf.Rect(box) * turn
+    return (x0, y0, x1, y1)
 
 
 def union(boxes: Sequence[Sequence[float]]) -> Rectangle:

@@ -1,6 +1,7 @@
 """Reading order of boxes by recursive XY-cut (Nagy and Seth, 1984): cut at clear gaps, columns first, then rows."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 Rectangle = tuple[float, float, float, float]
 """x0, y0, x1, y1 in points or pixels, origin top left."""
@@ -14,8 +15,8 @@ def reading_order(boxes: Sequence[Rectangle], line: float | None = None) -> list
     if line is None:
         heights = sorted(box[3] - box[1] for box in boxes)
         line = heights[len(heights) // 2] if heights else 0.0
-    ordered: list[int] = []
-    stack = [list(range(len(boxes)))]
+    ordered = _stacked(boxes, line)
+    stack = [] if ordered else [list(range(len(boxes)))]
     while stack:
         group = stack.pop()
         parts = _split(boxes, group, line)
@@ -23,6 +24,16 @@ def reading_order(boxes: Sequence[Rectangle], line: float | None = None) -> list
             ordered.extend(_rows(boxes, group, line))
         else:
             stack.extend(reversed(parts))
+    return ordered
+
+
+def _stacked(boxes: Sequence[Rectangle], line: float) -> list[int]:
+    """The order of one column of lines, where all cuts would be between one line and the next; else nothing."""
+    ordered = sorted(range(len(boxes)), key=lambda i: (boxes[i][1], i))
+    for above, below in pairwise(ordered):
+        (left, _, right, bottom), (x0, y0, x1, y1) = boxes[above], boxes[below]
+        if y0 + 0.1 * (y1 - y0) < bottom or x0 >= right + 0.7 * line or left >= x1 + 0.7 * line:
+            return []
     return ordered
 
 

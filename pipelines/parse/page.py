@@ -1,7 +1,9 @@
 """One page: a look at its text layer, then the route that reads it, with a verdict."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import pickle
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pipelines.errors import Code
@@ -26,24 +28,34 @@ WHOLE = 0.98
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page before it is routed."""
+    """A page before it is routed. Its lines are packed, for thousands of pages wait until the last one was seen."""
 
-    lines: tuple[Line, ...]
     width: float
     height: float
+    packed: bytes = b""
     drawn: Drawn = NOTHING
     error: str = ""
+    slants: bool = False
+
+    @property
+    def lines(self) -> list[Line]:
+        """In the order of the file."""
+        return pickle.loads(zlib.decompress(self.packed)) if self.packed else []
 
 
 def look(pdf: Any, index: int) -> Page:
     try:
         page = pdf.load_page(index)
         drawn = drawn_on(page)
-        return Page(tuple(page_lines(page, drawn)), page.rect.width, page.rect.height, drawn)
+        lines = page_lines(page, drawn)
+        _, _, width, height = page.rect
+        packed = zlib.compress(pickle.dumps(lines, 5), 1) if lines else b""
+        seen = replace(drawn, covers=(), dark=()) if drawn.anything else NOTHING
+        return Page(width, height, packed, seen, slants=any(line.slanted for line in lines))
     except MemoryError:
         raise
     except Exception as error:  # one damaged page must not take the others with it
-        return Page((), 0.0, 0.0, error=f"{type(error).__name__}: {error}"[:200])
+        return Page(0.0, 0.0, error=f"{type(error).__name__}: {error}"[:200])
 
 
 def judge(
@@ -54,7 +66,7 @@ def judge(
     if page.error:
         return routes.Read(()), PageVerdict(page=number, route="failed", reason=page.error, confidence=0, coverage=0)
     loaded = pdf.load_page(index)
-    scan = _is_scan(loaded, page.drawn)
+    scan = bool(page.drawn.images) and _is_scan(loaded, page.drawn)
     shown, hidden = _visible(lines, scan)
     doubted = doubt(shown) or _false_layer(loaded, shown, scan, ocr, context)
     if doubted and any(line.hidden for line in shown):
@@ -144,9 +156,12 @@ def _hidden_block(line: Line, number: int) -> Block:
 
 def _coverage(shown: Sequence[Line], read: routes.Read) -> float:
     """Characters of the page that are in the blocks or were taken for furniture; tables count by their page text."""
-    wanted = sum(len("".join(line.text.split())) for line in shown)
+    wanted = _characters(line.text for line in shown)
     if not wanted:
         return 1.0
-    found = sum(len("".join(text.split())) for text in read.furniture)
-    found += sum(len("".join(block.text.split())) for block in read.blocks)
+    found = _characters(read.furniture) + _characters(block.text for block in read.blocks)
     return round(min(1.0, found / wanted), 3)
+
+
+def _characters(texts: Iterable[str]) -> int:
+    return sum(map(len, " ".join(texts).split()))

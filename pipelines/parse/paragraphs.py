@@ -52,7 +52,7 @@ def _continues(group: Sequence[Line], line: Line) -> bool:
         return line.box[3] > last.box[1] and line.box[0] >= last.box[2] - height
     if line.box[1] - last.box[3] > 0.8 * height or line.box[0] > last.box[2] or line.box[2] < last.box[0]:
         return False
-    if BULLET.match(line.text) or (numbered_level(line.text) and last.box[2] < group[0].box[2] - 2 * line.size):
+    if BULLET.match(line.text) or (last.box[2] < group[0].box[2] - 2 * line.size and numbered_level(line.text)):
         return False
     if line.bold != last.bold and (len(group) == 1 or line.bold):
         return False

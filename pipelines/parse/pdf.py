@@ -9,11 +9,12 @@ from typing import Any
 from pipelines.errors import Code, Rejected
 from pipelines.parse import furniture, progress, routes
 from pipelines.parse.attached import attachments
-from pipelines.parse.headings import body_size, bookmark_key
+from pipelines.parse.headings import bookmark_key
 from pipelines.parse.joins import is_contents, join_tables
 from pipelines.parse.lines import Line
 from pipelines.parse.page import IMAGE_PIXEL_FACTOR, Page, judge, look
 from pipelines.parse.settings import ParseSettings
+from pipelines.parse.survey import survey
 from pipelines.parse.trust import distrust
 from pipelines.parse.watermark import strip_slanted
 from pipelines.ports import Ocr
@@ -32,7 +33,7 @@ def parse_pdf(path: Path, *, name: str, ocr: Ocr | None, settings: ParseSettings
         _refuse_placeholder(pdf, pages)
         with _upright(pdf, clean, pages) as (upright, kept, marks):
             if marks:
-                pages = [look(upright, index) if _slants(page) else page for index, page in enumerate(pages)]
+                pages = [look(upright, index) if page.slants else page for index, page in enumerate(pages)]
             document = _read(upright, kept, pages, "application/pdf", name, ocr, settings)
         document = document.model_copy(update={"attachments": attachments(pdf, settings)})
     return document.model_copy(update={"furniture": (*document.furniture, *marks)}) if marks else document
@@ -85,8 +86,7 @@ def _clean(path: Path) -> Iterator[Path]:
 @contextlib.contextmanager
 def _upright(pdf: Any, path: Path, pages: Sequence[Page]) -> Iterator[tuple[Any, Path, tuple[str, ...]]]:
     """The same file without slanted text, and that text; the file itself where there is none or it resists."""
-    slanted = [[line.text for line in page.lines if line.slanted] for page in pages]
-    turned = [index for index, texts in enumerate(slanted) if texts]
+    turned = [index for index, page in enumerate(pages) if page.slants]
     if not turned:
         yield pdf, path, ()
         return
@@ -98,7 +98,8 @@ def _upright(pdf: Any, path: Path, pages: Sequence[Page]) -> Iterator[tuple[Any,
         except Exception:  # damaged content streams raise anything: slanted lines are then left to the furniture rule
             yield pdf, path, ()
             return
-        yield upright, target, tuple(dict.fromkeys(text for texts in slanted for text in texts))
+        marks = (line.text for index in turned for line in pages[index].lines if line.slanted)
+        yield upright, target, tuple(dict.fromkeys(marks))
 
 
 def _as_png(path: Path) -> bytes | None:
@@ -149,16 +150,11 @@ def guard(pdf: Any, settings: ParseSettings) -> None:
         raise Rejected(Code.PARSE_TOO_MANY_PAGES, f"{count} pages, {settings.max_pages} are allowed")
 
 
-def _slants(page: Page) -> bool:
-    return any(line.slanted for line in page.lines)
-
-
 def _read(
     pdf: Any, path: Path, pages: list[Page], media: str, name: str, ocr: Ocr | None, settings: ParseSettings
 ) -> Document:
-    visible = [line for page in pages for line in page.lines if not line.hidden]
-    context = routes.Context(path, body_size(visible), _bookmarks(pdf), settings)
-    known = furniture.repeated([(page.lines, page.height) for page in pages])
+    known = survey((page.lines, page.height) for page in pages)
+    context = routes.Context(path, known.body, _bookmarks(pdf), settings)
     blocks: list[Block] = []
     verdicts: list[PageVerdict] = []
     removed: dict[str, None] = {}
@@ -166,7 +162,7 @@ def _read(
         taken: list[Line] = []
         kept: list[Line] = []
         for line in page.lines:
-            furnished = not line.hidden and furniture.is_furniture(line, page.height, known)
+            furnished = not line.hidden and furniture.is_furniture(line, page.height, known.furniture)
             (taken if furnished else kept).append(line)
         read, verdict = judge(pdf, index, page, kept, ocr, context)
         removed.update(dict.fromkeys([*(line.text for line in taken if verdict.route != "ocr"), *read.furniture]))
@@ -182,7 +178,7 @@ def _read(
 
 def _refuse_placeholder(pdf: Any, pages: Sequence[Page]) -> None:
     """A dynamic XFA form shows one page that says "Please wait…" to all but one reader."""
-    text = " ".join(line.text for page in pages for line in page.lines).lower()
+    text = " ".join(line.text for page in pages[:2] for line in page.lines).lower()
     if len(pages) <= 2 and "please wait" in text and b"/XFA" in _catalog(pdf):
         raise Rejected(Code.PARSE_XFA, "a dynamic XFA form: its pages hold only a placeholder")
 

@@ -9,12 +9,13 @@ from typing import Any
 
 from pipelines.errors import Code, Rejected
 from pipelines.parse import furniture, pdf, pdfium, progress, routes
-from pipelines.parse.headings import body_size, bookmark_key
+from pipelines.parse.headings import bookmark_key
 from pipelines.parse.lines import Line, ocr_lines
 from pipelines.parse.order import reading_order
 from pipelines.parse.paragraphs import to_box
 from pipelines.parse.plain_tables import find_tables, wants_tables
 from pipelines.parse.settings import ParseSettings
+from pipelines.parse.survey import survey
 from pipelines.parse.trust import distrust
 from pipelines.ports import Ocr
 from schemas.document import Block, Document, PageVerdict
@@ -42,14 +43,13 @@ def parse_pdf(path: Path, *, name: str, ocr: Ocr | None, settings: ParseSettings
             raise Rejected(Code.PARSE_TOO_MANY_PAGES, f"{count} pages, {settings.max_pages} are allowed")
         read = [_lines(file, index) for index in range(count)]
         _refuse_xfa(file, [line for lines, _, _ in read for line in lines])
-        visible = [line for lines, _, _ in read for line in lines if not line.hidden and not line.slanted]
-        context = routes.Context(path, body_size(visible), _bookmarks(file), settings)
-        known = furniture.repeated([(lines, height) for lines, height, _ in read])
+        known = survey((lines, height) for lines, height, _ in read)
+        context = routes.Context(path, known.body, _bookmarks(file), settings)
         blocks: list[Block] = []
         verdicts: list[PageVerdict] = []
         removed: dict[str, None] = {}
         for index, (lines, height, error) in enumerate(read):
-            gone = {line for line in lines if not line.hidden and _is_furniture(line, height, known)}
+            gone = {line for line in lines if not line.hidden and _is_furniture(line, height, known.furniture)}
             made, verdict = _page(file, index, [line for line in lines if line not in gone], error, ocr, context)
             removed.update(dict.fromkeys(line.text for line in lines if line in gone and verdict.route != "ocr"))
             blocks += made
@@ -101,7 +101,7 @@ def _lines(file: Any, index: int) -> tuple[list[Line], float, str]:
         page.close()
 
 
-def _is_furniture(line: Line, height: float, known: frozenset[tuple[str, int]]) -> bool:
+def _is_furniture(line: Line, height: float, known: frozenset[furniture.Key]) -> bool:
     return line.slanted or furniture.is_furniture(line, height, known)
 
 

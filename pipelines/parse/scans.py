@@ -140,7 +140,7 @@ def _table(image: Any, lines: Sequence[Line], box: Rectangle, number: int, scale
     whole = union([box, *(line.box for line in lines)])
     x0, y0 = (max(0, int(value / scale) - 4) for value in whole[:2])
     x1, y1 = int(whole[2] / scale) + 4, int(whole[3] / scale) + 4
-    moved = [replace(line, box=_pixels(line.box, scale, x0, y0), size=line.size / scale) for line in lines]
+    moved = [line._replace(box=_pixels(line.box, scale, x0, y0), size=line.size / scale) for line in lines]
     grid, engine = read_table(image[y0:y1, x0:x1], moved)
     weight = sum(len(line.text) for line in lines)
     confidence = sum(line.confidence * len(line.text) for line in lines) / weight

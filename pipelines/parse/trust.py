@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
+from operator import add
 
 from pipelines.parse.lines import Line
 
@@ -50,7 +51,8 @@ def distrust(text: str, tests: "tuple[Test, ...] | None" = None) -> str | None:
     characters = Counter("".join(text.split()))
     if characters.total() < MIN_CHARACTERS:
         return _only_signs(characters)
-    for test in tests or (_one_character, *OF_A_FONT, _no_vowels):
+    tests = tests or (_one_character, *OF_A_FONT, _no_vowels)
+    for test in [test for test in tests if test not in OF_HAN] if text.isascii() else tests:
         if reason := test(text, characters):
             return reason
     return None
@@ -142,14 +144,20 @@ def _no_pairs(text: str, characters: Counter[str]) -> str | None:
     """Latin letters that follow each other as in no language."""
     if _count(characters, _is_han) >= 20:
         return None
-    letters = [word[at : at + 2] for word in LATIN_WORD.findall(text[:ENOUGH].lower()) for at in range(len(word) - 1)]
-    if len(letters) < 150:
+    words = LATIN_WORD.findall(text[:ENOUGH].lower())
+    total = sum(map(len, words)) - len(words)
+    if total < 150:
         return None
-    common = sum(pair in COMMON_PAIRS for pair in letters)
-    return "letters that make no words" if common < 0.35 * len(letters) else None
+    spaced = " ".join(words)
+    pairs = Counter(map(add, spaced, spaced[1:]))
+    common = sum(times for pair, times in pairs.items() if pair in COMMON_PAIRS)
+    return "letters that make no words" if common < 0.35 * total else None
 
 
 def _no_vowels(text: str, characters: Counter[str]) -> str | None:
+    letters = _count(characters, lambda c: c.isascii() and c.isalpha())
+    if sum(characters[vowel] for vowel in "aeiouAEIOU") > 0.3 * letters:  # more than any text half without could have
+        return None
     words = LATIN_WORD.findall(text)
     if len(words) < 10 or _count(characters, _is_han) >= 20:
         return None
@@ -159,3 +167,5 @@ def _no_vowels(text: str, characters: Counter[str]) -> str | None:
 Test = Callable[[str, Counter[str]], str | None]
 OF_A_FONT: tuple[Test, ...] = (_unassigned, _cid, _rare_blocks, _uncommon_han, _no_words, _runs, _no_pairs)
 """Tests that hold for the text of one font too: a font may well be used for one letter in formulas, or for a label."""
+OF_HAN: frozenset[Test] = frozenset((_rare_blocks, _uncommon_han, _no_words, _runs))
+"""Tests that find nothing where all is ASCII."""
