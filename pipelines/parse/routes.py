@@ -8,6 +8,7 @@ from typing import Any
 from pipelines.parse import tables as tabular
 from pipelines.parse.cells import to_html, to_markdown
 from pipelines.parse.headings import heading_level
+from pipelines.parse.layout_model import one_thread
 from pipelines.parse.lines import Line, union
 from pipelines.parse.order import Rectangle, reading_order
 from pipelines.parse.paragraphs import blocks_of, join, to_box
@@ -96,6 +97,7 @@ def layout_regions(page: Any) -> list[tuple[Rectangle, str]]:
     """Boxes as displayed, with their labels."""
     import numpy as np
 
+    one_thread()
     with np.errstate(all="ignore"):
         if page.layout_information is None:
             page.get_layout()

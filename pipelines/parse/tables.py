@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.parse.cells import Cell, Grid, flatten, read_html
+from pipelines.parse.layout_model import one_thread
 from pipelines.parse.order import Rectangle
 from pipelines.parse.rows import Row, joined
 
@@ -46,6 +47,7 @@ def _same_numbers(grid: Grid, page: Any, box: Rectangle) -> bool:
 
 def find_tables(page: Any, path: Path) -> list[Table]:
     """All tables of a pymupdf page, on which `get_layout()` has not been called yet."""
+    one_thread()
     tables = []
     words = page.get_text("words")
     for found in page.find_tables(union=True, refine=True).tables:
