@@ -16,6 +16,7 @@ from sqlalchemy import Connection, delete, update
 from pipelines import corpus, lifecycle
 from pipelines.app import App
 from pipelines.errors import Code, Rejected
+from pipelines.names import Names
 from pipelines.parse.sink import taken_out
 from pipelines.work import Outcome, Work, fingerprint, key_of, store
 from pipelines.work import load as load
@@ -125,8 +126,29 @@ def parse(app: App, work: Work, key: str) -> Outcome:
 
     def write(tx: Connection) -> None:
         tx.execute(update(tables.version).where(tables.version.c.id == work.version).values(**noted))
+        _note_pages(tx, app, work, made.document)
 
     return Outcome(write=write, parsed=parsed, ocr_pages=ocr_pages)
+
+
+def _note_pages(tx: Connection, app: App, work: Work, document: Document) -> None:
+    """Each page that no route could read is a rejection of its own, which does not stop the others (not `standing`)."""
+    x = tables.rejection
+    tx.execute(delete(x).where(x.c.subject == work.version, x.c.code == Code.PARSE_PAGE_FAILED.value))
+    common: dict[str, Any] = {
+        "kb": app.kb,
+        "subject": work.version,
+        "document": work.document,
+        "source": work.source.name,
+    }
+    common |= {"uri": Names(app, work.source).shown(work.uri)[:2048], "layer": "parse", "at": app.clock()}
+    rows = [
+        {**common, "code": page.code, "reason": f"page {page.page}: {page.reason}", "standing": False}
+        for page in document.pages
+        if page.code
+    ]
+    if rows:
+        tx.execute(x.insert(), rows)
 
 
 def _parse_file(app: App, work: Work) -> Document:
@@ -170,7 +192,8 @@ def facts_of(document: Document) -> dict[str, Any]:
     failed = sum(page.route == "failed" for page in document.pages)
     facts: dict[str, Any] = {"pages": len(document.pages), "ocr_pages": document.ocr_pages}
     named = {"hidden_text": dict(hidden), "parse_warning": dict(warnings), "injection": injection}
-    named |= {"failed_pages": failed}
+    if failed:
+        named |= {"failed_pages": failed, "parse_warning": {**warnings, Code.PARSE_PAGE_FAILED.value: failed}}
     return facts | {name: value for name, value in named.items() if value}
 
 

@@ -63,9 +63,11 @@ class PageVerdict(Record):
     page: int
     route: Route
     reason: str = ""
+    code: str | None = None
+    """Of the rejection of this page (`parse.page_failed`): no route could read it."""
     confidence: float = 1.0
     coverage: float = 1.0
-    """Characters out against characters on the page."""
+    """Characters out against characters on the page, or against those that OCR saw."""
     warnings: tuple[str, ...] = ()
     width: float | None = None
     height: float | None = None

@@ -6,7 +6,7 @@ from typing import Any
 
 @cache
 def one_thread() -> None:
-    """Before the first `get_layout()` or `find_tables()` of a process. Importing pymupdf has made the models already."""
+    """Before the first `get_layout()` or `find_tables()` of a process; importing pymupdf has made the models once."""
     import pymupdf.layout
     from pymupdf.layout.onnx import BoxRFDGNN, TableGridExtractorV2
 

@@ -64,7 +64,7 @@ def judge(
     """`lines`: those of the page without furniture. What no route reads comes back as a failed page, not an error."""
     number = index + 1
     if page.error:
-        return routes.Read(()), PageVerdict(page=number, route="failed", reason=page.error, confidence=0, coverage=0)
+        return routes.Read(()), routes.failed(number, page.error)
     loaded = pdf.load_page(index)
     scan = bool(page.drawn.images) and _is_scan(loaded, page.drawn)
     shown, hidden = _visible(lines, scan)
@@ -73,8 +73,10 @@ def judge(
         shown, hidden = _visible(lines, scan=False)
     route, reason, read = _routed(loaded, number, page, shown, scan, doubted, ocr, context)
     marked = tuple(_hidden_block(line, number) for line in hidden)
-    coverage = 1.0 if route == "ocr" else _coverage(shown, read)
-    missing = coverage < WHOLE and route != "failed"
+    if route == "failed":
+        return routes.Read(marked), routes.failed(number, reason, page.width, page.height)
+    coverage = read.coverage if route == "ocr" else _coverage(shown, read)
+    missing = coverage < (routes.LEGIBLE if route == "ocr" else WHOLE)
     verdict = PageVerdict(
         page=number,
         route=route,

@@ -110,7 +110,7 @@ def _page(
 ) -> tuple[list[Block], PageVerdict]:
     number = index + 1
     if error:
-        return [], PageVerdict(page=number, route="failed", reason=error, confidence=0, coverage=0)
+        return [], routes.failed(number, error)
     page = file[index]
     try:
         scan = pdfium.image_area(page) > SCAN_AREA
@@ -158,15 +158,13 @@ def _by_ocr(
     image: Any, number: int, scale: float, ocr: Ocr | None, context: routes.Context, reason: str
 ) -> tuple[list[Block], PageVerdict]:
     if ocr is None:
-        off = f"{reason}, and OCR is off"
-        return [], PageVerdict(page=number, route="failed", reason=off, confidence=0, coverage=0)
+        return [], routes.failed(number, f"{reason}, and OCR is off")
     try:
         lines = _upright(image, ocr, scale, context.settings.trusted_confidence)
     except MemoryError:
         raise
     except Exception as error:  # a damaged image is a verdict on this page
-        said = f"{type(error).__name__}: {error}"[:200]
-        return [], PageVerdict(page=number, route="failed", reason=said, confidence=0, coverage=0)
+        return [], routes.failed(number, f"{type(error).__name__}: {error}"[:200])
     weight = sum(len(line.text) for line in lines)
     confidence = sum(line.confidence * len(line.text) for line in lines) / weight if weight else 0.0
     body = sorted(line.size for line in lines)[len(lines) // 2] if lines else 0.0

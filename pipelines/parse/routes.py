@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pipelines.errors import Code
 from pipelines.parse import tables as tabular
 from pipelines.parse.cells import to_html, to_markdown
 from pipelines.parse.headings import heading_level
@@ -13,7 +14,7 @@ from pipelines.parse.lines import Line, union
 from pipelines.parse.order import Rectangle, reading_order
 from pipelines.parse.paragraphs import blocks_of, join, to_box
 from pipelines.parse.settings import ParseSettings
-from schemas.document import Block
+from schemas.document import Block, PageVerdict
 
 KINDS = {
     "title": "heading",
@@ -29,6 +30,8 @@ KINDS = {
 FURNITURE = ("page-header", "page-footer")
 EDGE_ACROSS, EDGE_DOWN = 0.08, 0.15
 """Shares of the page where its furniture stands."""
+LEGIBLE = 0.9
+"""Share of what OCR sees that must be sure enough to be kept; below it, a page is shown to the reviewer."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,16 @@ class Read:
     furniture: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     confidence: float = 1.0
+    coverage: float = 1.0
+    """Of OCR: characters kept against those seen."""
+
+
+def failed(number: int, reason: str, width: float | None = None, height: float | None = None) -> PageVerdict:
+    """The rejection of one page."""
+    code = Code.PARSE_PAGE_FAILED.value
+    return PageVerdict(
+        page=number, route="failed", reason=reason, code=code, confidence=0, coverage=0, width=width, height=height
+    )
 
 
 def fast(lines: Sequence[Line], number: int, context: Context, engine: str = "pymupdf") -> Read:

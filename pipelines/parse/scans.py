@@ -20,6 +20,8 @@ SAMPLE = 3
 """Lines of an OCR layer that are read again."""
 LAYER_ALIKE = 0.6
 """Similarity below which an OCR layer is not that of its scan."""
+PAGE_SIDE = 960.0
+"""Points: what the longer side of a page seldom exceeds (A4 has 842, a PowerPoint slide 960)."""
 GOOD = 0.85
 """Mean confidence above which a page is surely upright."""
 
@@ -28,9 +30,10 @@ def ocr(page: Any, number: int, reader: Ocr, context: Context) -> Read:
     """The image never exceeds the pixel cap: the resolution goes down instead. Boxes are those of the page as shown."""
     dpi = _dpi(page, context.settings)
     scale = 72 / dpi
-    image, turns, lines = _upright(render(page, dpi), reader, scale, context.settings.trusted_confidence)
+    image, turns, seen = _upright(render(page, dpi), reader, scale)
+    lines = [line for line in seen if line.confidence >= context.settings.trusted_confidence]
     if not lines:
-        return Read((), confidence=0.0)
+        return Read((), warnings=("no text was found in the image",), confidence=0.0)
     weight = sum(len(line.text) for line in lines)
     confidence = sum(line.confidence * len(line.text) for line in lines) / weight
     sizes = sorted(line.size for line in lines)
@@ -41,7 +44,8 @@ def ocr(page: Any, number: int, reader: Ocr, context: Context) -> Read:
         height, width = image.shape[0] * scale, image.shape[1] * scale
         blocks = [_turned_back(block, turns, width, height) for block in blocks]
     warnings = ("turned by a quarter", "upside down", "turned by a quarter")[turns - 1 : turns] if turns else ()
-    return Read(tuple(blocks), tuple(furniture), warnings, round(confidence, 3))
+    coverage = round(weight / sum(len(line.text) for line in seen), 3)
+    return Read(tuple(blocks), tuple(furniture), warnings, round(confidence, 3), coverage)
 
 
 def spot_check(page: Any, layer: Sequence[Line], reader: Ocr, settings: ParseSettings) -> float:
@@ -192,7 +196,7 @@ def _write(page: Any, line: Line) -> None:
     page.insert_text(start, line.text, fontname=font, fontsize=size, render_mode=3)
 
 
-def _upright(image: Any, reader: Ocr, scale: float, least: float) -> tuple[Any, int, list[Line]]:
+def _upright(image: Any, reader: Ocr, scale: float) -> tuple[Any, int, list[Line]]:
     """The image turned as its text stands, the quarter turns that took, and its lines.
 
     The orientation model mistakes one page in twenty, so a turn has to read better than the page as it is.
@@ -200,7 +204,7 @@ def _upright(image: Any, reader: Ocr, scale: float, least: float) -> tuple[Any, 
     import numpy as np
 
     def read(turns: int) -> list[Line]:
-        return ocr_lines(reader.read(np.ascontiguousarray(np.rot90(image, turns))), scale, least)
+        return ocr_lines(reader.read(np.ascontiguousarray(np.rot90(image, turns))), scale, 0.0)
 
     guess = quarter_turns(image)
     found = {guess: read(guess)}
@@ -248,8 +252,14 @@ def _turned_back(block: Block, turns: int, width: float, height: float) -> Block
 
 
 def _dpi(page: Any, settings: ParseSettings) -> float:
-    pixels = page.rect.width * page.rect.height * (settings.render_dpi / 72) ** 2
-    return float(settings.render_dpi * min(1.0, (settings.max_pixels / max(pixels, 1)) ** 0.5))
+    """That of the settings, under the cap on pixels; an image file says nothing true of its size on paper, so it is
+    taken for a page of `PAGE_SIDE` at most and never blown up."""
+    dpi, longest = float(settings.render_dpi), max(page.rect.width, page.rect.height, 1.0)
+    if not page.parent.is_pdf:
+        own = max((max(image["width"], image["height"]) for image in page.get_image_info()), default=longest)
+        dpi = min(dpi, 72 * min(own, PAGE_SIDE * dpi / 72) / longest)
+    pixels = page.rect.width * page.rect.height * (dpi / 72) ** 2
+    return float(dpi * min(1.0, (settings.max_pixels / max(pixels, 1)) ** 0.5))
 
 
 def render(page: Any, dpi: float) -> Any:
