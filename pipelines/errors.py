@@ -32,6 +32,8 @@ class Code(StrEnum):
     SCAN_TOO_LARGE = "scan.too_large", "The file is larger than the source allows."
     SCAN_SOURCE_GONE = "scan.source_gone", "The source is not there (unmounted, wrong location)."
     SCAN_SOURCE_DENIED = "scan.source_denied", "The source is there, but may not be read."
+    SCAN_SOURCE_DOWN = "scan.source_down", "The source does not answer, or stopped in the middle of its listing."
+    SCAN_BAD_LISTING = "scan.bad_listing", "The source's listing is not what its entry in sources.yaml says."
     SCAN_BREAKER = "scan.breaker", "Too much of a source would vanish; nothing was removed."
     # parse
     PARSE_EMPTY = "parse.empty", "The file has no bytes."

@@ -31,12 +31,13 @@ class SourceReader(Protocol):
     def files(self) -> Iterator[SourceFile]:
         """All files, in no particular order, without opening any.
 
-        Raises Misconfigured(SCAN_SOURCE_GONE | SCAN_SOURCE_DENIED) when the source as a whole cannot be listed.
+        Raises Misconfigured(SCAN_SOURCE_GONE | SCAN_SOURCE_DENIED | SCAN_BAD_LISTING) when the source as a whole cannot
+        be listed, Transient(SCAN_SOURCE_DOWN) when it stopped answering. A listing that ends without is complete.
         """
         ...
 
     def open(self, uri: str) -> IO[bytes]:
-        """Raises Rejected(SCAN_*) when this one file cannot be read."""
+        """Raises Rejected(SCAN_*) when this one file cannot be read, Transient(SCAN_SOURCE_DOWN) when none can."""
         ...
 
 

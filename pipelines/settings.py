@@ -3,6 +3,7 @@
 `SLUICE_HOME=…`, `SLUICE_OCR__ENGINE=paddle`: nested names take two underscores.
 """
 
+import os
 from pathlib import Path
 from typing import Literal
 
@@ -11,6 +12,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from pipelines.chunk.settings import ChunkSettings
 from pipelines.dedup.settings import DedupSettings
+from pipelines.errors import Code, Misconfigured
 from pipelines.extract.settings import ExtractSettings
 from pipelines.mask.settings import MaskSettings
 from pipelines.parse.settings import ParseSettings
@@ -173,3 +175,11 @@ class Settings(BaseSettings):
     extract: ExtractSettings = ExtractSettings()
     retrieve: RetrieveSettings = RetrieveSettings()
     report: ReportSettings = ReportSettings()
+
+
+def secret(name: str) -> SecretStr:
+    """The value of an environment variable that sources.yaml names. Raises Misconfigured(BAD_SETTING) without it."""
+    value = os.environ.get(name, "")
+    if not value:
+        raise Misconfigured(Code.BAD_SETTING, f"the environment variable {name} is not set; sources.yaml names it")
+    return SecretStr(value)

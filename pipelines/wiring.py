@@ -20,8 +20,8 @@ from pipelines.app import App
 from pipelines.derived import NotedArtifacts, StoredReplies
 from pipelines.errors import Code, Misconfigured
 from pipelines.parse.settings import OcrFactory
-from pipelines.ports import VectorIndex
-from pipelines.settings import EmbedderSettings, OcrSettings, Settings
+from pipelines.ports import SourceReader, VectorIndex
+from pipelines.settings import EmbedderSettings, OcrSettings, Settings, secret
 from schemas.document import Box, Document
 from schemas.source import Source, SourcesFile
 
@@ -96,7 +96,7 @@ def wire(settings: Settings | None = None, *, actor: str = "", checkpoint: Calla
         key=key,
         database=database,
         artifacts=NotedArtifacts(store, database),
-        reader=lambda source: _reader(source, chosen.sources.resolve().parent),
+        reader=lambda source: _reader(source, chosen.sources.resolve().parent, home / "sources"),
         sources=sources,
         parse=parse,
         page_image=page_image,
@@ -112,8 +112,46 @@ def wire(settings: Settings | None = None, *, actor: str = "", checkpoint: Calla
     )
 
 
-def _reader(source: Source, base: Path) -> FolderReader:
-    return {"folder": FolderReader}[source.kind](source, base)
+def _reader(source: Source, base: Path, state: Path) -> SourceReader:
+    """`base`: where relative locations start. `state`: what readers keep between runs, and may lose."""
+    return READERS[source.kind](source, base, state)
+
+
+def _git_reader(source: Source, base: Path, state: Path) -> SourceReader:
+    from pipelines.adapters.git import GitReader
+
+    return GitReader(source, base, state, secret)
+
+
+def _s3_reader(source: Source, _base: Path, _state: Path) -> SourceReader:
+    from pipelines.adapters.s3 import S3Reader
+
+    return S3Reader(source, secret)
+
+
+def _sql_reader(source: Source, _base: Path, _state: Path) -> SourceReader:
+    from pipelines.adapters.sql import SqlReader
+
+    return SqlReader(source, secret)
+
+
+def _http_reader(source: Source, _base: Path, state: Path) -> SourceReader:
+    if source.http is not None and source.http.api is not None:
+        from pipelines.adapters.json_api import JsonApiReader
+
+        return JsonApiReader(source, secret)
+    from pipelines.adapters.pages import PagesReader
+
+    return PagesReader(source, state, secret)
+
+
+READERS: dict[str, Callable[[Source, Path, Path], SourceReader]] = {
+    "folder": lambda source, base, _state: FolderReader(source, base),
+    "s3": _s3_reader,
+    "git": _git_reader,
+    "sql": _sql_reader,
+    "http": _http_reader,
+}
 
 
 def _index(settings: Settings, home: Path) -> VectorIndex:

@@ -1,11 +1,13 @@
 """Sources: where documents come from, who owns them, who may read them, who approves them."""
 
+import re
 from typing import Literal, NamedTuple
 
 from pydantic import Field, JsonValue, field_validator, model_validator
 
 from schemas.base import Record
 from schemas.evaluation import Evaluation
+from schemas.origin import GitOrigin, HttpOrigin, S3Origin, SqlOrigin
 
 Authority = Literal["L1", "L2", "L3", "L4"]
 """L1 is binding (law, signed policy), L2 official, L3 working documents, L4 informal notes."""
@@ -49,6 +51,13 @@ class ReviewPolicy(Record):
     """How many people have to approve."""
 
 
+_LOCATIONS = {
+    # A local folder is a source of kind folder, which knows links; `::` chains file systems onto others.
+    "s3": re.compile(r"(?!file:|local:)[a-z][a-z0-9+.-]*://(?!.*::)", re.I),
+    "http": re.compile(r"https?://[^/\s]+", re.I),
+}
+
+
 class Breaker(Record):
     """A run stops before it removes more than this from one source."""
 
@@ -60,8 +69,13 @@ class Source(Record):
     """One entry of sources.yaml."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")
-    kind: Literal["folder"] = "folder"
+    kind: Literal["folder", "s3", "git", "sql", "http"] = "folder"
     location: str
+    """folder: path. s3: `s3://bucket/prefix`, or any other fsspec url. git: url or path. sql: table. http: url."""
+    s3: S3Origin | None = None
+    git: GitOrigin | None = None
+    sql: SqlOrigin | None = None
+    http: HttpOrigin | None = None
     authority: Authority = "L3"
     scope: str = Field(default="global", pattern=r"^(global|team:.+|user:.+)$")
     owner: str = "admin"
@@ -71,6 +85,8 @@ class Source(Record):
     breaker: Breaker = Breaker()
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    max_megabytes: int = Field(default=1024, ge=1)
+    """A larger file is not read (`scan.too_large`)."""
     fresh_days: int | None = Field(default=None, ge=1)
     """A document whose own date (without one, its last change) is older than this is stale. None: never."""
     mask: dict[str, MaskOperator] = Field(default_factory=dict)
@@ -88,6 +104,19 @@ class Source(Record):
     def _personal_is_personal(self) -> "Source":
         if self.scope.startswith("user:") and set(self.access) - {self.scope}:
             raise ValueError(f"a personal source is read by {self.scope} only: leave `access` empty")
+        return self
+
+    @model_validator(mode="after")
+    def _reached_as_its_kind_asks(self) -> "Source":
+        blocks = {"s3": self.s3, "git": self.git, "sql": self.sql, "http": self.http}
+        if strange := [name for name, block in blocks.items() if block is not None and name != self.kind]:
+            raise ValueError(f"a source of kind {self.kind} has no block {strange[0]!r}")
+        if self.kind == "sql" and self.sql is None:
+            raise ValueError("a source of kind sql needs a block `sql` with `url` and `key`")
+        if (pattern := _LOCATIONS.get(self.kind)) and not pattern.match(self.location):
+            raise ValueError(f"that is no location of a source of kind {self.kind}")
+        if re.match(r"[a-z0-9+.-]+://[^/@\s]*:[^/@\s]*@", self.location, re.I):
+            raise ValueError("no password in a location: name an environment variable that holds it")
         return self
 
     def readers(self) -> tuple[str, ...]:
@@ -121,7 +150,8 @@ class SourceFile(NamedTuple):
     uri: str
     """Path inside the source with `/`, stable over runs; undecodable bytes as surrogate escapes are percent-encoded."""
     token: str
-    """Changes when the content may have changed (mtime+size, ETag, revision)."""
+    """Changes when the content may have changed (mtime+size, ETag, revision). At most 128 characters."""
     size: int
+    """Bytes; 0 where the listing does not tell."""
     modified: float
-    """Seconds since the epoch."""
+    """Seconds since the epoch; 0 where the listing does not tell."""

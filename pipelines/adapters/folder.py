@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
+from pipelines.adapters.selection import Selection
 from pipelines.errors import Code, Misconfigured, Rejected
 from schemas.source import Source, SourceFile
 
@@ -34,8 +35,8 @@ class FolderReader:
     def __init__(self, source: Source, base: Path) -> None:
         self._name = source.name
         self._root = base / Path(source.location).expanduser()
-        self._include = tuple(glob_pattern(one) for one in source.include)
-        self._exclude = tuple(glob_pattern(one) for one in source.exclude)
+        self._selection = Selection(source)
+        self._largest = source.max_megabytes << 20
         self._problems: list[Problem] = []
 
     @property
@@ -70,8 +71,11 @@ class FolderReader:
             stream = os.fdopen(number, "rb")
         except OSError as error:
             raise Rejected(Code.SCAN_UNREADABLE, error.strerror or "cannot be opened") from error
-        if not stat.S_ISREG(os.fstat(number).st_mode):
+        found = os.fstat(number)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > self._largest:
             stream.close()
+            if stat.S_ISREG(found.st_mode):
+                raise Rejected(Code.SCAN_TOO_LARGE, f"more than {self._largest >> 20} MB")
             raise Rejected(Code.SCAN_UNREADABLE, "not a regular file")
         return stream
 
@@ -89,7 +93,7 @@ class FolderReader:
 
     def _walk(self, folder: str, uri: str, chain: tuple[str, ...], links: list[Link]) -> Iterator[SourceFile]:
         """The plain files below `folder`; links to folders are added to `links`."""
-        everything = not self._include and not self._exclude
+        everything, selection = self._selection.everything, self._selection
         stack = [(folder, uri)]
         while stack:
             path, prefix = stack.pop()
@@ -109,7 +113,7 @@ class FolderReader:
                         stack.append((entry.path, where))
                     elif entry.is_symlink():
                         yield from self._link(entry, where, (*chain, path), links)
-                    elif everything or self._wanted(where):
+                    elif everything or where in selection:
                         # The common case without a call: a scan of 100,000 files is made of nothing else.
                         try:
                             found = entry.stat()
@@ -131,24 +135,19 @@ class FolderReader:
         except OSError as error:
             looped = error.errno == errno.ELOOP
             code = Code.SCAN_LOOP if looped else Code.SCAN_UNREADABLE
-            if self._wanted(uri):
+            if uri in self._selection:
                 self._problems.append((uri, code, "a link to itself" if looped else "a link to nothing"))
             return
         if not _inside(target, chain[0]):
-            if stat.S_ISDIR(mode) or self._wanted(uri):
+            if stat.S_ISDIR(mode) or uri in self._selection:
                 self._problems.append((uri, Code.SCAN_OUTSIDE, "a link to a place outside the source"))
         elif stat.S_ISDIR(mode):
             if any(_inside(real, target) for real in chain):
                 self._problems.append((uri, Code.SCAN_LOOP, "a link to one of its own parents"))
             else:
                 links.append((uri, target, chain))
-        elif self._wanted(uri) and (file := self._file(entry, uri)):
+        elif uri in self._selection and (file := self._file(entry, uri)):
             yield file
-
-    def _wanted(self, uri: str) -> bool:
-        if self._include and not any(one.fullmatch(uri) for one in self._include):
-            return False
-        return not any(one.fullmatch(uri) for one in self._exclude)
 
     def _file(self, entry: "os.DirEntry[str]", uri: str) -> SourceFile | None:
         """The record of a regular, readable file; None and a problem for anything else."""
@@ -172,27 +171,6 @@ def _refused(path: str, mode: int) -> str:
     if not stat.S_ISREG(mode):
         return "not a regular file"
     return "" if os.access(path, os.R_OK) else "may not be read"
-
-
-def glob_pattern(glob: str) -> re.Pattern[str]:
-    """A glob over uris: `*` and `?` stay inside one name, `**` crosses folders, a glob without `/` fits any depth."""
-    glob = glob.removeprefix("./")
-    if "/" not in glob.rstrip("/"):
-        glob = f"**/{glob}"
-    if glob.endswith("/"):
-        glob += "**"
-    parts = re.split(r"(\*\*/|\*\*|\*|\?|\[!?[^\]/]+\])", glob)
-    return re.compile("".join(_glob_part(part) for part in parts), re.DOTALL)
-
-
-def _glob_part(part: str) -> str:
-    known = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    if part in known:
-        return known[part]
-    if part.startswith("[") and part.endswith("]") and len(part) > 2:
-        inside = part[1:-1].replace("\\", "\\\\")
-        return f"[^{inside[1:]}]" if inside.startswith("!") else f"[{inside}]"
-    return re.escape(part)
 
 
 def encode_name(name: str) -> str:

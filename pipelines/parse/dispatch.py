@@ -108,6 +108,7 @@ MARKERS = {"word/document.xml": DOCX, "ppt/presentation.xml": PPTX, "xl/workbook
 
 HTML_START = re.compile(rb"^\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S)
 XML_START = re.compile(rb"^(?:\xef\xbb\xbf)?\s*<\?xml\s")
+JSON_START = re.compile(rb'^(?:\xef\xbb\xbf)?\s*(?:\{\s*"|\[\s*\{\s*")')
 RECORDS = frozenset(("application/json", "application/x-ndjson", "application/yaml", "application/xml"))
 TEXTS = RECORDS | {"text/csv", "text/markdown", "text/html", "message/rfc822"}
 TEXT_BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
@@ -136,7 +137,10 @@ def sniff(path: Path, *, name: str, settings: ParseSettings) -> str:
         head = file.read(HEAD)
     if not head:
         raise Rejected(Code.PARSE_EMPTY, "the file has no bytes")
-    claimed = EXTENSIONS.get(PurePosixPath(name.lower()).suffix)
+    ending = PurePosixPath(name.lower()).suffix
+    claimed = EXTENSIONS.get(ending)
+    if not ending and JSON_START.match(head):
+        claimed = "application/json"  # an address of an API has no ending
     media = _by_magic(head, claimed)
     if media == "application/zip":
         media = _archive_media(path, settings)

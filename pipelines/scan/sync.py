@@ -111,10 +111,12 @@ def scan(app: App, source: Source, run: str, *, full: bool, confirm: bool, glob:
             uri_of=uri_of,
         )
     except SluiceError as error:
-        if isinstance(error, Transient):
+        away = error.code is Code.SCAN_SOURCE_DOWN
+        if isinstance(error, Transient) and not away:
             raise
+        # Nothing of a listing that did not come to its end counts: no file of it, and no deletion.
         result.error = error
-        if tokens:
+        if tokens and not away:
             kind: Literal["permission_lost", "empty"] = "empty"
             if error.code is Code.SCAN_SOURCE_DENIED:
                 kind = "permission_lost"

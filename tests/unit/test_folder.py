@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.adapters.folder import FolderReader, decode_name, encode_name, glob_pattern
+from pipelines.adapters.folder import FolderReader, decode_name, encode_name
+from pipelines.adapters.selection import glob_pattern
 from pipelines.errors import Code, Misconfigured, Rejected
 from schemas.source import Source, SourceFile
 
