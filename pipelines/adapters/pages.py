@@ -52,23 +52,30 @@ class PagesReader:
         self._problems, self._urls = [], {}
         before, told = self._remembered(), dict[str, Known]()
         self._denied, listed = 0, 0
+        try:
+            for found in self._listed(before, told):
+                listed += 1
+                yield found
+        finally:
+            self._release()
+        if self._urls and not listed:
+            raise self._nothing()
+        self._remember(told)
+
+    def _listed(self, before: Mapping[str, Known], told: dict[str, Known]) -> Iterator[SourceFile]:
         for url, date in self._addresses():
             uri = page_uri(url)
             if uri in self._urls or uri not in self._selection:
                 continue
             self._urls[uri] = url
             try:
+                self._web.check(url)
                 found = SourceFile(uri, token_of(date), 0, 0.0) if date else self._asked(uri, url, before, told)
             except Rejected as error:
                 self._problems.append((uri, error.code, error.reason))
                 continue
             if found is not None:
-                listed += 1
                 yield found
-        self._release()
-        if self._urls and not listed:
-            raise self._nothing()
-        self._remember(told)
 
     def _nothing(self) -> SluiceError:
         """Why not one page was listed."""
@@ -128,7 +135,7 @@ class PagesReader:
         if etag or date:
             token = token_of("etag", etag) if etag else token_of("date", date)
         else:
-            token = hashlib.file_digest(answer.body, "sha256").hexdigest()
+            token = hashlib.file_digest(answer.body, "sha256").hexdigest()  # type: ignore[arg-type]
         size = answer.body.seek(0, os.SEEK_END)
         answer.body.seek(0)
         self._held = (uri, answer.body)

@@ -1,5 +1,6 @@
 """GET, for sources behind http: only hosts that the source names, with patience, a limit and no surprise redirect."""
 
+import io
 import logging
 import weakref
 from collections.abc import Mapping
@@ -31,6 +32,7 @@ class Answer(NamedTuple):
     following: str
     """The address of `Link: …; rel="next"`, or ''."""
     body: IO[bytes]
+    """Empty unless the status is 200."""
 
 
 class Web:
@@ -65,7 +67,6 @@ class Web:
             raise Misconfigured(Code.SCAN_BAD_LISTING, f"{self.where}: {error.reason}") from error
         if found.status == 200:
             return found
-        found.body.close()
         code = Code.SCAN_SOURCE_DENIED if found.status in DENIED else Code.SCAN_BAD_LISTING
         if found.status in GONE and url == self._location:
             code = Code.SCAN_SOURCE_GONE
@@ -75,7 +76,6 @@ class Web:
         """One document. Raises Rejected(SCAN_*), or Busy when too many in a row failed."""
         found = self.patience.item(lambda: self.get(url))
         if found.status != 200:
-            found.body.close()
             raise Rejected(Code.SCAN_UNREADABLE, f"HTTP {found.status}")
         return found.body
 
@@ -97,7 +97,8 @@ class Web:
                 if response.status_code in _BUSY or response.status_code >= 500:
                     raise Busy(f"{self.where} answers HTTP {response.status_code}", _after(response.headers))
                 following = response.links.get("next", {}).get("url", "")
-                body = spooled(response.iter_bytes(), self._megabytes)
+                taken = response.iter_bytes() if response.status_code == 200 else ()
+                body = spooled(taken, self._megabytes) if taken else io.BytesIO()
                 return Answer(response.status_code, response.headers, url, following, body)
         except httpx.InvalidURL as error:
             raise Rejected(Code.SCAN_OUTSIDE, "the address cannot be read") from error
