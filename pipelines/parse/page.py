@@ -107,7 +107,7 @@ def _routed(
             reason = doubted or "no text layer"
             return "ocr", reason, _by_ocr(loaded, number, page, ocr, context, reason)
         if why := needs_layout(loaded, shown, page.drawn):
-            return "rich", why, routes.rich(loaded, shown, number, context)
+            return "rich", why, routes.rich(loaded, shown, number, context, ocr)
         return "fast", "", routes.fast(shown, number, context)
     except MemoryError:
         raise
@@ -161,7 +161,7 @@ def _coverage(shown: Sequence[Line], read: routes.Read) -> float:
     wanted = _characters(line.text for line in shown)
     if not wanted:
         return 1.0
-    found = _characters(read.furniture) + _characters(block.text for block in read.blocks)
+    found = _characters(read.furniture) + _characters(f"{block.text} {block.caption or ''}" for block in read.blocks)
     return round(min(1.0, found / wanted), 3)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from pipelines.errors import Code, Rejected
 from pipelines.parse import furniture, progress, routes
 from pipelines.parse.attached import attachments
+from pipelines.parse.figures import without_repeated
 from pipelines.parse.headings import bookmark_key
 from pipelines.parse.joins import is_contents, join_tables
 from pipelines.parse.lines import Line
@@ -173,7 +174,7 @@ def _read(
         verdicts.append(verdict)
         progress.finished(index + 1)
     _refuse_empty(pdf, blocks, verdicts)
-    return _document(pdf, media, name, join_tables(blocks, verdicts), verdicts, tuple(removed))
+    return _document(pdf, media, name, join_tables(without_repeated(blocks), verdicts), verdicts, tuple(removed))
 
 
 def _refuse_placeholder(pdf: Any, pages: Sequence[Page]) -> None:

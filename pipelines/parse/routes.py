@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.errors import Code
+from pipelines.parse import figures
 from pipelines.parse import tables as tabular
 from pipelines.parse.cells import to_html, to_markdown
 from pipelines.parse.headings import heading_level
@@ -14,6 +15,7 @@ from pipelines.parse.lines import Line, union
 from pipelines.parse.order import Rectangle, reading_order
 from pipelines.parse.paragraphs import blocks_of, join, to_box
 from pipelines.parse.settings import ParseSettings
+from pipelines.ports import Ocr
 from schemas.document import Block, PageVerdict
 
 KINDS = {
@@ -69,8 +71,8 @@ def fast(lines: Sequence[Line], number: int, context: Context, engine: str = "py
     return Read(tuple(blocks_of(ordered, number, context.body, context.bookmarks, engine)))
 
 
-def rich(page: Any, lines: Sequence[Line], number: int, context: Context) -> Read:
-    """Regions from the layout model, tables as grids; lines outside every region make paragraphs of their own."""
+def rich(page: Any, lines: Sequence[Line], number: int, context: Context, ocr: Ocr | None = None) -> Read:
+    """Regions from the layout model, tables as grids, figures; lines outside of all make paragraphs of their own."""
     import numpy as np
 
     with np.errstate(all="ignore"):  # the layout model takes logarithms of empty boxes
@@ -79,12 +81,12 @@ def rich(page: Any, lines: Sequence[Line], number: int, context: Context) -> Rea
     regions = layout_regions(page)
     boxes = [_displayed(page, table.box) for table in found]
     regions = [region for region in regions if region[1] != "table" and not any(inside(region[0], b) for b in boxes)]
+    free = [line for line in lines if not any(inside(line.box, box) for box in boxes)]
+    pictures, free = figures.take(page, free, regions, number, ocr, context.settings)
     placed: dict[int, list[Line]] = {}
     loose: list[Line] = []
     furniture: list[str] = []
-    for line in lines:
-        if any(inside(line.box, box) for box in boxes):
-            continue
+    for line in free:
         place = home(line, regions)
         if place is None:
             loose.append(line)
@@ -95,6 +97,7 @@ def rich(page: Any, lines: Sequence[Line], number: int, context: Context) -> Rea
     pieces: list[tuple[Rectangle, list[Block]]] = [
         (box, [_table_block(table, box, number)]) for table, box in zip(found, boxes, strict=True)
     ]
+    pieces += [(box, [block]) for box, block in pictures]
     for index, members in placed.items():
         pieces.append(
             (union([line.box for line in members]), _region_blocks(regions[index][1], members, number, context))

@@ -26,6 +26,11 @@ class Sink:
         """Key of the image."""
         return self._put(FIGURE, f"{hashlib.sha256(png).hexdigest()}.png", png)
 
+    def discard(self, key: str) -> None:
+        """What was put there turned out not to be wanted."""
+        if self.folder is not None:
+            (self.folder / key.rpartition("/")[2]).unlink(missing_ok=True)
+
     def attachment(self, data: bytes) -> str | None:
         """Key of the file."""
         return self._put(FILE, hashlib.sha256(data).hexdigest(), data)

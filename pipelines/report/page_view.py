@@ -21,16 +21,36 @@ def page_view(app: "App", version: str, artifacts: Mapping[str, str], page: int)
     """PNG. Raises Rejected (PII_UNMASKABLE) where personal data has no known place on the page, and as `page_image`."""
     from pipelines.pages import page_image
 
-    try:
-        parsed, masked = load(app, artifacts["parse"], Parsed), load(app, artifacts["mask"], Masked)
-    except KeyError as error:
-        raise Rejected(Code.UNKNOWN_SUBJECT, "this version has not been masked, or its artifacts are gone") from error
+    parsed, masked = _both(app, artifacts)
     places = covered(parsed, masked, page)
     size = next(((one.width, one.height) for one in parsed.document.pages if one.page == page), (None, None))
     if places and not size[0]:
         raise Rejected(Code.PII_UNMASKABLE, "the page holds personal data, and its size is not known")
     png = page_image(app, version, page)
     return _cover(png, places, float(size[0])) if places and size[0] else png
+
+
+def figure_view(app: "App", artifacts: Mapping[str, str], chunk: str) -> bytes:
+    """PNG of the figure that a chunk points to. Raises Rejected (PII_UNMASKABLE) where its text was masked, for those
+    words stand in the picture too, (UNKNOWN_SUBJECT) where there is none."""
+    parsed, masked = _both(app, artifacts)
+    shown = next((one for one in masked.chunks if one.id == chunk), None)
+    raw = next((one for one in parsed.chunks if one.id == chunk), None)
+    if shown is None or raw is None or not shown.artifact:
+        raise Rejected(Code.UNKNOWN_SUBJECT, "this chunk has no figure")
+    if _differs(raw, shown) or raw.context != shown.context:
+        raise Rejected(Code.PII_UNMASKABLE, "the figure holds personal data")
+    try:
+        return app.artifacts.get(shown.artifact)
+    except KeyError as error:
+        raise Rejected(Code.UNKNOWN_SUBJECT, "the figure is not kept any more") from error
+
+
+def _both(app: "App", artifacts: Mapping[str, str]) -> tuple[Parsed, Masked]:
+    try:
+        return load(app, artifacts["parse"], Parsed), load(app, artifacts["mask"], Masked)
+    except KeyError as error:
+        raise Rejected(Code.UNKNOWN_SUBJECT, "this version has not been masked, or its artifacts are gone") from error
 
 
 def covered(parsed: Parsed, masked: Masked, page: int) -> list[Box]:

@@ -1,5 +1,6 @@
 """Documents: the list, one of them, and what can be done to it. Each act shows its impact first and runs its DAG."""
 
+from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Query
@@ -10,7 +11,7 @@ from pipelines.report.compare import changes
 from pipelines.report.documents import Filter, VersionLine, Whole, lines, whole
 from pipelines.report.dossier import contents, findings, twins
 from pipelines.report.impacts import asked
-from pipelines.report.page_view import page_view
+from pipelines.report.page_view import figure_view, page_view
 from pipelines.review.quarantine import impact
 from sluice_ui.context import Context, Page
 
@@ -70,8 +71,19 @@ def one(page: Page, document: str, version: str = "") -> Response:
 def page_png(page: Page, document: str, version: str, number: int) -> Response:
     """The page with personal data covered; a small picture with the reason where it cannot be shown."""
     chosen = _version(page, _found(page, document), version)
+    return _png(page, lambda: page_view(page.app, version, chosen.artifacts, number))
+
+
+@router.get("/documents/{document}/versions/{version}/figures/{chunk}.png")
+def figure_png(page: Page, document: str, version: str, chunk: str) -> Response:
+    """The figure of a chunk, unless it holds personal data."""
+    chosen = _version(page, _found(page, document), version)
+    return _png(page, lambda: figure_view(page.app, chosen.artifacts, chunk))
+
+
+def _png(page: Context, view: Callable[[], bytes]) -> Response:
     try:
-        png = page_view(page.app, version, chosen.artifacts, number)
+        png = view()
     except Rejected as error:
         svg = page.draw("nopage.svg", reason=error.reason)
         return Response(svg, 200, media_type="image/svg+xml")
