@@ -4,11 +4,13 @@ A text's number is the head of its chunk id. Buckets are read in the order of th
 key.
 """
 
+import json
 import struct
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Connection, delete, select, tuple_, update
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _AT_ONCE = 480
-"""Values in one statement; SQLite allows 500 selects in a union."""
+"""Values in one statement; a server has limits on packets and unions."""
 
 
 def number(chunk: str) -> int:
@@ -69,7 +71,8 @@ def remember(app: "App", version: str, document: str, chunks: Sequence[Chunk]) -
             mask = _mask(app)
             pairs = sorted({(one ^ mask, at) for at in new for one in _unpacked(signed[at])})
             tx.execute(tables.insert_ignore(text), [{**rows[at], "bands": signed[at]} for at in new])
-            tx.execute(tables.insert_ignore(band), [{"band": one, "text": at} for one, at in pairs])
+            # Straight to the driver: dozens of rows for each chunk, and nothing of SQLAlchemy's is needed.
+            tx.exec_driver_sql(str(tables.insert_ignore(band).compile(dialect=tx.dialect)), pairs)
 
 
 def forget(tx: Connection, app: "App", chunks: Sequence[str]) -> dict[str, int]:
@@ -78,12 +81,22 @@ def forget(tx: Connection, app: "App", chunks: Sequence[str]) -> dict[str, int]:
     return _drop(tx, app, stored)
 
 
+def _rows(tx: Connection, query: str, values: Iterable[int]) -> Iterator[tuple[Any, ...]]:
+    """Rows as the driver gives them. The query has `IN {}`; SQLite takes any number of values as one parameter, so that
+    the statement is prepared once."""
+    cursor: Any
+    with closing(tx.connection.cursor()) as cursor:
+        if tx.dialect.name == "sqlite":
+            cursor.execute(query.format("(SELECT value FROM json_each(?))"), (json.dumps(list(values)),))
+            yield from cursor
+        else:
+            for part in _parts(values):
+                cursor.execute(query.format(f"({', '.join(['%s'] * len(part))})"), tuple(part))
+                yield from cursor
+
+
 def _stored(tx: Connection, numbers: Iterable[int]) -> dict[int, bytes]:
-    text = tables.duplicate_text
-    found: dict[int, bytes] = {}
-    for part in _parts(numbers):
-        found.update(tx.execute(select(text.c.id, text.c.bands).where(text.c.id.in_(part))).all())
-    return found
+    return dict(_rows(tx, "SELECT id, bands FROM duplicate_text WHERE id IN {}", numbers))
 
 
 def _drop(tx: Connection, app: "App", stored: Mapping[int, bytes]) -> dict[str, int]:
@@ -151,26 +164,23 @@ class SqlCorpus:
         self._mask = _mask(app)
 
     def bands(self, chunks: Sequence[str]) -> Mapping[str, Sequence[int]]:
+        if not chunks:
+            return {}
         with self._app.database.read() as tx:
             stored = _stored(tx, map(number, chunks))
         return {chunk: _unpacked(stored[number(chunk)]) for chunk in chunks if number(chunk) in stored}
 
     def members(self, bands: Sequence[int], first: int | None) -> Mapping[int, Sequence[str]]:
         found: dict[int, list[int]] = defaultdict(list)
+        wanted = [one ^ self._mask for one in dict.fromkeys(bands)]
+        if not wanted:
+            return {}
         with self._app.database.read() as tx:
-            for part in _parts(one ^ self._mask for one in dict.fromkeys(bands)):
-                for band, at in tx.exec_driver_sql(self._query(len(part), first), tuple(part)):
-                    found[band ^ self._mask].append(at)
+            whole = "SELECT band, text FROM duplicate_band WHERE band IN {}"
+            for band, at in _rows(tx, whole, wanted) if first is None else _heads(tx, wanted, first):
+                found[band ^ self._mask].append(at)
             names = _names(tx, {at for numbers in found.values() for at in numbers})
         return {band: [names[n] for n in sorted(numbers) if n in names] for band, numbers in found.items()}
-
-    def _query(self, count: int, first: int | None) -> str:
-        mark = "?" if self._app.database.sqlite else "%s"
-        if first is None:
-            return f"SELECT band, text FROM duplicate_band WHERE band IN ({', '.join([mark] * count)})"
-        # One limit per bucket: each select reads the head of its bucket from the primary key and stops.
-        one = f"SELECT band, text FROM duplicate_band WHERE band = {mark} ORDER BY text LIMIT {first}"
-        return " UNION ALL ".join(f"SELECT * FROM ({one}) AS bucket{i}" for i in range(count))
 
     def texts(self, chunks: Sequence[str]) -> Mapping[str, str]:
         text, version = tables.duplicate_text, tables.version
@@ -193,12 +203,25 @@ class SqlCorpus:
         }
 
 
+def _heads(tx: Connection, bands: list[int], first: int) -> Iterator[tuple[int, int]]:
+    """The first of each bucket, read from the head of the primary key."""
+    cursor: Any
+    with closing(tx.connection.cursor()) as cursor:
+        if tx.dialect.name == "sqlite":
+            head = f"SELECT x.text FROM duplicate_band x WHERE x.band = w.value ORDER BY x.text LIMIT {first}"
+            query = "SELECT b.band, b.text FROM json_each(?) w JOIN duplicate_band b ON b.band = w.value"
+            cursor.execute(f"{query} AND b.text IN ({head})", (json.dumps(bands),))
+            yield from cursor
+            return
+        one = f"SELECT band, text FROM duplicate_band WHERE band = %s ORDER BY text LIMIT {first}"
+        for part in _parts(bands):
+            query = " UNION ALL ".join(f"SELECT * FROM ({one}) AS bucket{i}" for i in range(len(part)))
+            cursor.execute(query, tuple(part))
+            yield from cursor
+
+
 def _names(tx: Connection, numbers: Iterable[int]) -> dict[int, str]:
-    text = tables.duplicate_text
-    found: dict[int, str] = {}
-    for part in _parts(numbers):
-        found.update(tx.execute(select(text.c.id, text.c.chunk).where(text.c.id.in_(part))).all())
-    return found
+    return dict(_rows(tx, "SELECT id, chunk FROM duplicate_text WHERE id IN {}", numbers))
 
 
 @lru_cache(maxsize=256)

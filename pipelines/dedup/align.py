@@ -4,10 +4,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pipelines.dedup.changes import changes
+from pipelines.dedup.changes import Found, changes
 from pipelines.dedup.marks import marks
 from pipelines.dedup.tokens import fold, tokenise
-from schemas.facts import Change
 
 _SENTENCE = re.compile(r"[^。！？；!?;\n\r|]*[。！？；!?;\n\r|\s]+|[^。！？；!?;\n\r|]+$")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -28,28 +27,31 @@ def sentences(text: str) -> tuple[Sentence, ...]:
 
 
 class Difference(NamedTuple):
-    """The changes, and whether numbers, negations and modal words agree in what both texts say."""
+    """The changes, and the stretches that they lie in: what each text has there, and whole added sentences in it."""
 
-    changes: tuple[Change, ...]
-    agree: bool
+    changes: tuple[Found, ...]
+    stretches: tuple[tuple[str, str, tuple[Found, ...]], ...]
+
+    @property
+    def agree(self) -> bool:
+        """Whether numbers, negations and modal words agree, in order, whole added sentences left aside."""
+        return all(_marks_agree(*one) for one in self.stretches)
 
 
 def difference(a: str, b: str, ours: Sequence[Sentence], theirs: Sequence[Sentence]) -> Difference:
     """What differs between the raw texts `a` and `b`."""
-    found: list[Change] = []
-    agree = True
+    found: list[Found] = []
+    stretches: list[tuple[str, str, tuple[Found, ...]]] = []
     for i, j, k, m in _blocks(ours, theirs):
         at_a, at_b = _span(ours, i, j), _span(theirs, k, m)
-        if (i == j or k == m) and _is_text(a[slice(*at_a)] + b[slice(*at_b)], i in (0, len(ours)) or j == len(ours)):
-            found.append(
-                Change.model_construct(kind="text", a_start=at_a[0], a_end=at_a[1], b_start=at_b[0], b_end=at_b[1])
-            )
-            continue
         left, right = a[slice(*at_a)], b[slice(*at_b)]
+        if (i == j or k == m) and _is_text(left + right, i in (0, len(ours)) or j == len(ours)):
+            found.append(Found("text", *at_a, *at_b))
+            continue
         inside, added = changes(tokenise(left), tokenise(right))
-        agree = agree and _marks_agree(left, right, added)
-        found += [_shifted(one, at_a[0], at_b[0]) for one in inside]
-    return Difference(tuple(found), agree)
+        stretches.append((left, right, added))
+        found += [one.moved(at_a[0], at_b[0]) for one in inside]
+    return Difference(tuple(found), tuple(stretches))
 
 
 def _blocks(ours: Sequence[Sentence], theirs: Sequence[Sentence]) -> list[tuple[int, int, int, int]]:
@@ -79,18 +81,7 @@ def _is_text(added: str, at_edge: bool) -> bool:
     return at_edge or bool(_LETTER.search(added))
 
 
-def _shifted(change: Change, a: int, b: int) -> Change:
-    return Change.model_construct(
-        kind=change.kind,
-        a_start=change.a_start + a,
-        a_end=change.a_end + a,
-        b_start=change.b_start + b,
-        b_end=change.b_end + b,
-    )
-
-
-def _marks_agree(a: str, b: str, added: Sequence[Change]) -> bool:
-    """In order, whole added sentences left aside."""
+def _marks_agree(a: str, b: str, added: Sequence[Found]) -> bool:
     for change in reversed(added):
         a = f"{a[: change.a_start]}\n{a[change.a_end :]}"
         b = f"{b[: change.b_start]}\n{b[change.b_end :]}"

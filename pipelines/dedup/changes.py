@@ -9,7 +9,6 @@ from pipelines.dedup.marks import EVERYDAY
 from pipelines.dedup.opposites import opposed
 from pipelines.dedup.surnames import SURNAMES, UNMISTAKABLE
 from pipelines.dedup.tokens import COMPANY, Slot, Token
-from schemas.facts import Change
 
 _NAMES = frozenset(("organisation", "name"))
 _FACTS: tuple[Slot, ...] = ("date", "amount", "number", "code", "negation", "modal")
@@ -32,6 +31,20 @@ _NEGATIONS = re.compile("[不未无非没勿莫禁否仅]")
 _MODALS = re.compile("[应可须宜必能得需准许]+")
 
 
+class Found(NamedTuple):
+    """One differing span of two raw texts and the gravest kind of word in it (`schemas.facts.Change`, before it is
+    stored)."""
+
+    kind: Slot
+    a_start: int
+    a_end: int
+    b_start: int
+    b_end: int
+
+    def moved(self, a: int, b: int) -> "Found":
+        return Found(self.kind, self.a_start + a, self.a_end + a, self.b_start + b, self.b_end + b)
+
+
 class Region(NamedTuple):
     """Words `i:j` of one text stand where the other has `k:m`."""
 
@@ -41,16 +54,16 @@ class Region(NamedTuple):
     m: int
 
 
-def changes(a: Sequence[Token], b: Sequence[Token]) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
+def changes(a: Sequence[Token], b: Sequence[Token]) -> tuple[tuple[Found, ...], tuple[Found, ...]]:
     """Differing regions in order with offsets of the raw texts; and of them, whole added sentences or lines."""
     regions = _regions(a, b)
-    found: list[Change] = []
-    added: list[Change] = []
+    found: list[Found] = []
+    added: list[Found] = []
     for at, region in enumerate(regions):
         before = regions[at - 1] if at else Region(0, 0, 0, 0)
         after = regions[at + 1] if at + 1 < len(regions) else Region(len(a), len(a), len(b), len(b))
         moved = _as_sentences(a, b, region, before, after)
-        found.append(_change("text" if moved else _slot(a, b, region), a, b, moved or region))
+        found.append(_found("text" if moved else _slot(a, b, region), a, b, moved or region))
         if moved:
             added.append(found[-1])
     return tuple(found), tuple(added)
@@ -115,11 +128,8 @@ def _step(
     return None
 
 
-def _change(kind: Slot, a: Sequence[Token], b: Sequence[Token], region: Region) -> Change:
-    a_start, a_end = _span(a, region.i, region.j)
-    b_start, b_end = _span(b, region.k, region.m)
-    # Offsets of our own making: validating each costs more than finding it.
-    return Change.model_construct(kind=kind, a_start=a_start, a_end=a_end, b_start=b_start, b_end=b_end)
+def _found(kind: Slot, a: Sequence[Token], b: Sequence[Token], region: Region) -> Found:
+    return Found(kind, *_span(a, region.i, region.j), *_span(b, region.k, region.m))
 
 
 def _span(tokens: Sequence[Token], start: int, end: int) -> tuple[int, int]:

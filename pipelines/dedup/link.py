@@ -1,25 +1,26 @@
 """Links new chunks with the living corpus and with one another.
 
-The members of a small bucket are all compared; those of a large one only with its first (the lowest id, and ids are
-hashes of content), so a family of ten thousand filled forms costs a hundred thousand comparisons and not fifty million.
-Which pairs are compared follows from what the corpus holds and from nothing else: a chunk that is no longer first, or
-whose bucket has grown large, loses the links that it had only for that.
+The members of a small bucket are all compared; those of a large one (a family) only with its first, the lowest id (ids
+are hashes of content), and with one another only as likely copies. So a family of ten thousand filled forms costs some
+ten thousand comparisons and not fifty million. Which pairs are compared follows from what the corpus holds and from
+nothing else: a chunk that is no longer first, or whose bucket has grown large, loses the links it had only for that.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Literal
 
 from pipelines.dedup.settings import DedupSettings
 from pipelines.dedup.signature import hamming
-from pipelines.dedup.verify import Text, compare_texts
+from pipelines.dedup.verify import Text, compare_texts, prepared
 from pipelines.ports import DuplicateCorpus
 from schemas.chunk import Chunk
 from schemas.facts import DuplicateLink
 
-_LEADING = 2
-"""Bands whose large buckets count: members of a family share nearly all bands, and a few of them lead to the same."""
+_LEADING = 3
+"""Bands whose large buckets count: members of a family share many bands, and a few of them lead to the same."""
+Signed = Mapping[str, Sequence[int]]
+Partners = dict[str, set[str]]
 
 
 @dataclass(frozen=True)
@@ -34,12 +35,12 @@ class Links:
 
 def link(chunks: Sequence[Chunk], corpus: DuplicateCorpus, settings: DedupSettings) -> Links:
     """Links that are not distinct, each pair once, by ids. The corpus holds the chunks already."""
-    texts = {chunk.id: Text(chunk.text) for chunk in chunks}
+    texts = {chunk.id: prepared(chunk.text) for chunk in chunks}
     near, displaced = _partners(texts, corpus, settings)
     kept, _ = _partners(displaced, corpus, settings)
     pairs = sorted({(min(id, other), max(id, other)) for id, others in near.items() for other in others})
     known = corpus.texts(sorted({id for pair in pairs for id in pair} - texts.keys()))
-    texts |= {id: Text(text) for id, text in known.items()}
+    texts |= {id: prepared(text) for id, text in known.items()}
     looked = [_verdict(a, b, texts, settings) for a, b in pairs if a in texts and b in texts]
     return Links(
         found=tuple(one for one in looked if one.outcome != "distinct"),
@@ -48,55 +49,61 @@ def link(chunks: Sequence[Chunk], corpus: DuplicateCorpus, settings: DedupSettin
     )
 
 
-def _partners(
-    ids: Iterable[str], corpus: DuplicateCorpus, settings: DedupSettings
-) -> tuple[dict[str, set[str]], set[str]]:
+def _partners(ids: Iterable[str], corpus: DuplicateCorpus, settings: DedupSettings) -> tuple[Partners, set[str]]:
     """Whom each of `ids` is compared with; and who loses a place because `ids` are there."""
     signed = corpus.bands(sorted(ids))
+    if not signed:
+        return {}, set()
     most = settings.max_candidates
     lead = corpus.members(sorted({band for row in signed.values() for band in row}), most + 1)
-    leading = {band for row in signed.values() for band in (*row[:_LEADING], row[-1])}
-    placed: dict[int, set[str]] = defaultdict(set)
-    for id, bands in signed.items():
-        for band in bands:
-            if len(lead[band]) > most and id in lead[band]:
-                placed[band].add(id)
-    whole = corpus.members(sorted(placed), None)
-    near: dict[str, set[str]] = {id: set() for id in signed}
-    for id, bands in signed.items():
-        for band in bands:
-            leaders = _leaders(lead[band], most, band in leading)
-            near[id].update(leaders if id not in leaders else whole.get(band, leaders))
-        near[id].discard(id)
-    displaced = {id for band, new in placed.items() for id in _displaced(whole[band], new, most, band in leading)}
-    return _in_reach(near, signed, corpus, settings), displaced - signed.keys()
+    large = {band for band, members in lead.items() if len(members) > most}
+    families = {band for row in signed.values() for band in _leading(row)} & large
+    # Who is first, or whether the bucket was small before, can only have changed where `ids` are among the first.
+    whole = corpus.members(sorted(band for band in large if not signed.keys().isdisjoint(lead[band])), None)
+    near = {id: {other for band in row if band not in large for other in lead[band]} for id, row in signed.items()}
+    first: Partners = {id: set() for id in signed}
+    for id, row in signed.items():
+        for band in families.intersection(row):
+            leader = lead[band][0]
+            first[id].update(whole[band] if id == leader else (leader,))
+    lost = {id for band, members in whole.items() for id in _displaced(members, signed.keys(), most, band in families)}
+    return _chosen(near, first, signed, large, corpus, settings), lost - signed.keys()
 
 
-def _leaders(members: Sequence[str], most: int, leading: bool) -> Sequence[str]:
-    """Whom all members are compared with; `members` may be cut after one more than `most`."""
-    if len(members) <= most:
-        return members
-    return members[:1] if leading else ()
+def _leading(bands: Sequence[int]) -> Sequence[int]:
+    return (*bands[:_LEADING], bands[-1])
 
 
-def _displaced(members: Sequence[str], new: set[str], most: int, leading: bool) -> set[str]:
+def _displaced(members: Sequence[str], new: Set[str], most: int, family: bool) -> set[str]:
+    """Those that were compared with all of a large bucket before `new` came, and no longer are."""
     before = [id for id in members if id not in new]
-    return set(_leaders(before, most, leading)) - set(_leaders(members, most, leading))
+    if len(before) <= most:
+        return set(before)
+    return set(before[:1]) - set(members[:1]) if family else set()
 
 
-def _in_reach(
-    near: dict[str, set[str]], signed: Mapping[str, Sequence[int]], corpus: DuplicateCorpus, settings: DedupSettings
-) -> dict[str, set[str]]:
-    """SimHash: only within its distance, as a shared part says little."""
-    if settings.method != "simhash":
-        return near
-    known = {**corpus.bands(sorted({id for others in near.values() for id in others} - signed.keys())), **signed}
+def _chosen(
+    near: Partners, first: Partners, signed: Signed, large: Set[int], corpus: DuplicateCorpus, settings: DedupSettings
+) -> Partners:
+    """Of members of small buckets (`near`) and first ones of families those that signatures do not rule out."""
+    simhash = settings.method == "simhash"
+    wanted = {id: near[id] | first[id] if simhash else near[id] - first[id] for id in signed}
+    unknown = {other for id in signed for other in wanted[id] if simhash or not large.isdisjoint(signed[id])}
+    known = {**corpus.bands(sorted(unknown - signed.keys())), **signed}
 
-    def reach(a: str, b: str) -> bool:
-        same = known[a][-1] == known[b][-1]
-        return same or (len(known[a]) == len(known[b]) > 1 and hamming(known[a], known[b]) <= settings.simhash_distance)
+    def may_be_copies(a: Sequence[int], b: Sequence[int]) -> bool:
+        shared = set(a).intersection(b)
+        return large.isdisjoint(shared) or len(shared) >= settings.family_bands
 
-    return {id: {other for other in others if other in known and reach(id, other)} for id, others in near.items()}
+    def in_reach(a: Sequence[int], b: Sequence[int]) -> bool:
+        return a[-1] == b[-1] or (len(a) == len(b) > 1 and hamming(a, b) <= settings.simhash_distance)
+
+    passes = in_reach if simhash else may_be_copies
+    found = {
+        id: {one for one in wanted[id] if (passes(row, known[one]) if one in known else not simhash)}
+        for id, row in signed.items()
+    }
+    return {id: (found[id] if simhash else found[id] | first[id]) - {id} for id in signed}
 
 
 def _verdict(a: str, b: str, texts: Mapping[str, Text], settings: DedupSettings) -> DuplicateLink:

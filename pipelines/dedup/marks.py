@@ -30,11 +30,12 @@ _WIDE_SPACE = re.compile(r"(?<=[\u3000-\u9fff])\s+|\s+(?=[\u3000-\u9fff])")
 
 _LOOKALIKES = str.maketrans("入太曰末己巳士夭囗侯", "人大日未已已土天口候")
 """Characters that scanners take for one another, and that no writer exchanges to say something else."""
-_DIGIT_LIKE = re.compile(r"(?<=\d)[oOlI]+(?![A-Za-z])|(?<![A-Za-z])[oOlI]+(?=\d)")
+# Each pattern begins with the character that it looks for, and only then looks behind it: the search skips to it.
+_DIGIT_LIKE = re.compile(r"[oOlI](?:(?<=\d.)[oOlI]*(?![A-Za-z])|(?<![A-Za-z].)[oOlI]*(?=\d))")
 _LETTER_LIKE = re.compile(
-    r"(?<=[A-Za-z])[01]+(?=[a-z])|(?<=[a-z]{2})[01]{1,2}(?![A-Za-z0-9])|(?<![A-Za-z0-9])[01](?=[a-z]{2})"
+    r"[01](?:(?<=[A-Za-z].)[01]*(?=[a-z])|(?<=[a-z]{2}.)[01]?(?![A-Za-z0-9])|(?<![A-Za-z0-9].)(?=[a-z]{2}))"
 )
-_STROKE = re.compile(r"(?<=[第零百十千])[—–](?=[\u4e00-\u9fff])")
+_STROKE = re.compile(r"[—–](?<=[第零百十千].)(?=[\u4e00-\u9fff])")
 _AS_DIGIT = str.maketrans("oOlI", "0011")
 _AS_LETTER = str.maketrans("01", "ol")
 

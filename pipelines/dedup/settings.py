@@ -30,3 +30,6 @@ class DedupSettings(Record):
     max_candidates: int = Field(default=4, ge=1)
     """Up to this many texts that share a band are all compared; of more, each only with the first one: keeps families
     of templates from exploding."""
+    family_bands: int = Field(default=12, ge=1)
+    """Bands (of 33) that two members of one family share when one may be a copy of the other: at a Jaccard similarity
+    of 0.9 a pair shares 21 of them, and fewer than 12 once in ten thousand pairs."""

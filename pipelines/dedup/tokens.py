@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -66,26 +67,42 @@ def fold(text: str) -> str:
     return text if text.isascii() else text.translate(_FOLDING)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=2048)
 def tokenise(text: str) -> tuple[Token, ...]:
     """Latin words, numbers, codes by pattern, Chinese words by rjieba; keys are folded, offsets are the text's own."""
-    import rjieba
-
     folded = fold(text)
     clear = skeleton(folded)
+    runs = [run.span() for run in _WORD.finditer(clear)]
+    chinese = _segmented([clear[start:end] for start, end in runs if _HAN.match(clear, start)])
     found: list[Token] = []
     last = 0
-    for run in _WORD.finditer(clear):
-        start, end = run.span()
+    for start, end in runs:
         opens = not found or _BOUNDARY.search(folded, last, start) is not None
-        first = run.group()[0]
-        words = rjieba.tag(run.group()) if _HAN.match(first) else ((run.group(), "" if first.isascii() else "x"),)
+        if _HAN.match(clear, start):
+            words = next(chinese)
+        else:
+            words = [(clear[start:end], "" if clear[start].isascii() else "x")]
         for word, tag in words:
-            kind, key = _read(folded[start : start + len(word)], word, tag)
-            found.append(Token(key, kind, start, start + len(word), opens, tag))
-            start, opens = start + len(word), False
+            after = start + len(word)
+            kind, key = _read(folded[start:after], word, tag)
+            found.append(Token(key, kind, start, after, opens, tag))
+            start, opens = after, False
         last = end
     return tuple(found)
+
+
+def _segmented(runs: Sequence[str]) -> Iterator[list[tuple[str, str]]]:
+    """Words and tags of each run. One call for all: a line break parts runs, and no word reaches over it."""
+    import rjieba
+
+    words: list[tuple[str, str]] = []
+    for word, tag in rjieba.tag("\n".join(runs)) if runs else ():
+        if word == "\n":
+            yield words
+            words = []
+        else:
+            words.append((word, tag))
+    yield words
 
 
 @lru_cache(maxsize=65536)

@@ -3,14 +3,16 @@
 import re
 import unicodedata
 from collections import Counter
-from functools import cached_property
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
 
-from pipelines.dedup.align import Sentence, difference, sentences
+from pipelines.dedup.align import Difference, Sentence, difference, sentences
+from pipelines.dedup.changes import Found
 from pipelines.dedup.marks import skeleton
 from pipelines.dedup.normalise import grams, normalise
 from pipelines.dedup.settings import DedupSettings
 from schemas.base import Record
-from schemas.facts import Change, DuplicateEvidence, DuplicateOutcome
+from schemas.facts import DuplicateEvidence, DuplicateOutcome
 
 _SPACE = re.compile(r"\s+")
 _SPLIT_NUMBER = re.compile(r"(?<=\d)\s+(?=\d)")
@@ -43,9 +45,13 @@ class Text:
         return sentences(self.raw)
 
 
+prepared = lru_cache(maxsize=1024)(Text)
+"""The same text is met again and again: as the first of a family, and in version after version."""
+
+
 def compare(a: str, b: str, settings: DedupSettings) -> Verdict:
     """Verdict on two raw texts; symmetric in outcome and drop."""
-    return compare_texts(Text(a), Text(b), settings)
+    return compare_texts(prepared(a), prepared(b), settings)
 
 
 def compare_texts(a: Text, b: Text, settings: DedupSettings) -> Verdict:
@@ -67,29 +73,30 @@ def compare_texts(a: Text, b: Text, settings: DedupSettings) -> Verdict:
     if similarity < settings.link_similarity and containment < settings.contained:
         evidence = DuplicateEvidence(jaccard=jaccard, containment=containment, similarity=similarity)
         return Verdict(outcome="distinct", drop=False, evidence=evidence)
-    found, agree = difference(a.raw, b.raw, a.sentences, b.sentences)
-    outcome = _outcome(a, b, found, agree, jaccard, settings)
+    found = difference(a.raw, b.raw, a.sentences, b.sentences)
+    outcome = _outcome(a, b, found, jaccard, settings)
     if outcome == "near" and containment >= settings.drop_containment and jaccard < settings.drop_jaccard:
         outcome = "contained"
     alike = jaccard >= settings.drop_jaccard or containment >= settings.drop_containment
-    evidence = DuplicateEvidence(jaccard=jaccard, containment=containment, similarity=similarity, changes=found)
+    changes = [one._asdict() for one in found.changes]
+    evidence = DuplicateEvidence.model_validate(
+        {"jaccard": jaccard, "containment": containment, "similarity": similarity, "changes": changes}
+    )
     return Verdict(outcome=outcome, drop=outcome in ("same", "near", "contained") and alike, evidence=evidence)
 
 
-def _outcome(
-    a: Text, b: Text, found: tuple[Change, ...], agree: bool, jaccard: float, settings: DedupSettings
-) -> DuplicateOutcome:
-    kinds = Counter(change.kind for change in found)
-    named = any(_replaces(change) for change in found if change.kind in ("name", "organisation"))
+def _outcome(a: Text, b: Text, found: Difference, jaccard: float, settings: DedupSettings) -> DuplicateOutcome:
+    kinds = Counter(change.kind for change in found.changes)
+    named = any(_replaces(change) for change in found.changes if change.kind in ("name", "organisation"))
     facts = sum(kinds.values()) - kinds["text"]
     # A name among many reworded words is a rewording; facts everywhere and hardly a shared word are a form.
     if named and facts >= kinds["text"]:
         return "template"
-    if jaccard < settings.template_jaccard and _filled(found) >= settings.template_facts:
+    if jaccard < settings.template_jaccard and _filled(found.changes) >= settings.template_facts:
         return "template"
     if a.plain == b.plain and _laid_out(a.raw, b.raw):
         return "same"
-    if facts or not agree:
+    if facts or not found.agree:
         return "version"
     return "same" if a.plain == b.plain else "near"
 
@@ -102,9 +109,9 @@ def _laid_out(a: str, b: str) -> bool:
     return a == b or _SPLIT_NUMBER.sub("", a) != _SPLIT_NUMBER.sub("", b)
 
 
-def _filled(found: tuple[Change, ...]) -> int:
+def _filled(found: Sequence[Found]) -> int:
     return sum(_replaces(one) and one.kind in ("date", "amount", "number", "code") for one in found)
 
 
-def _replaces(change: Change) -> bool:
+def _replaces(change: Found) -> bool:
     return change.a_start < change.a_end and change.b_start < change.b_end

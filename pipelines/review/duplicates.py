@@ -44,7 +44,7 @@ def pair(app: "App", one: str, other: str) -> dict[str, Any]:
         "outcome": link.outcome,
         "drop": link.drop,
         "decided": link.decided,
-        "changes": [change.model_dump() for change in found.changes],
+        "changes": [change._asdict() for change in found.changes],
     }
 
 

@@ -30,9 +30,6 @@ def _family(seed: int, size: int) -> list[Chunk]:
     return [_chunk(text) for text in dict.fromkeys(texts)]
 
 
-@pytest.mark.xfail(
-    reason="known fault: with a small cap, a link inside one batch may depend on the batch", strict=False
-)
 @pytest.mark.parametrize("method", ["minhash", "datasketch", "simhash"])
 @given(seed=st.integers(0, 9), order=st.randoms(use_true_random=False), most=st.sampled_from([1, 2, 3, 64]))
 @settings(max_examples=6, deadline=None)
