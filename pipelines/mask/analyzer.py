@@ -1,6 +1,7 @@
 """The rules and the names behind one Presidio analyzer."""
 
 import logging
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -59,10 +60,18 @@ def _analyzer(settings_json: str) -> Any:
 
 def analyze(text: str, settings: MaskSettings) -> tuple[Finding, ...]:
     """All findings in order, none overlapping. Rules win over names: they have check digits."""
-    if not text.strip():
-        return ()
-    results = _analyzer(settings.model_dump_json()).analyze(text=text, language="zh")
-    found = [Finding(one.start, one.end, one.entity_type) for one in results]
+    return next(analyze_all([text], settings))
+
+
+def analyze_all(texts: Iterable[str], settings: MaskSettings) -> Iterator[tuple[Finding, ...]]:
+    """As `analyze` for each text; the engine of names sees them together, which costs less than one by one."""
+    analyzer = _analyzer(settings.model_dump_json())
+    for text, artifacts in analyzer.nlp_engine.process_batch(texts, "zh"):
+        results = analyzer.analyze(text=text, language="zh", nlp_artifacts=artifacts) if text.strip() else ()
+        yield _apart([Finding(one.start, one.end, one.entity_type) for one in results])
+
+
+def _apart(found: list[Finding]) -> tuple[Finding, ...]:
     certain = rules.merged([one for one in found if one.type in RULE_TYPES])
     people = rules.merged([one for one in found if one.type == "PERSON"])
     places = rules.merged([one for one in found if one.type in ("ORGANIZATION", "LOCATION")])

@@ -11,7 +11,7 @@ from schemas.source import MaskOperator
 def mask_edit(text: str, policy: Mapping[str, MaskOperator], settings: MaskSettings, key: bytes) -> str:
     """Raises Rejected(PII_UNMASKABLE) rather than take personal data back in."""
     masker = Masker(policy, settings, key)
-    masker.learn(text)
+    masker.learn([text])
     return masker.text(text)
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from pipelines.errors import Code, Rejected
 from pipelines.mask import html, rules
-from pipelines.mask.analyzer import RULE_TYPES, analyze
+from pipelines.mask.analyzer import RULE_TYPES, analyze, analyze_all
 from pipelines.mask.fold import fold
 from pipelines.mask.names import labelled, plausible
 from pipelines.mask.operators import operator_for, replacement, seal
@@ -43,6 +43,7 @@ class Masker:
         self._settings = settings
         self._key = key
         self._vault_key = vault_key or key
+        self._analysed: dict[str, tuple[Finding, ...]] = {}
         self._known: dict[str, str] = {}
         self._known_pattern: re.Pattern[str] | None = None
         self.vault: dict[str, Vaulted] = {}
@@ -50,14 +51,16 @@ class Masker:
     def operator(self, kind: str) -> MaskOperator:
         return operator_for(kind, self._policy, self._settings)
 
-    def learn(self, text: str) -> None:
-        """Remember the values of a text that are safe to look for elsewhere: two-character names only after a label."""
-        announced = set(labelled(text))
-        for start, end, kind in analyze(text, self._settings):
-            value = fold(text[start:end]).text
-            sure = (start, end) in announced or (len(value) >= 3 and (not value.isascii() or " " in value))
-            if (kind == "PERSON" and sure) or (kind in RULE_TYPES and len(value) >= 6):
-                self.know(value, kind)
+    def learn(self, texts: Sequence[str]) -> None:
+        """Remember the values of texts that are safe to look for elsewhere: two-character names only after a label."""
+        for text, found in zip(texts, analyze_all(texts, self._settings), strict=True):
+            self._analysed[text] = found
+            announced = set(labelled(text))
+            for start, end, kind in found:
+                value = fold(text[start:end]).text
+                sure = (start, end) in announced or (len(value) >= 3 and (not value.isascii() or " " in value))
+                if (kind == "PERSON" and sure) or (kind in RULE_TYPES and len(value) >= 6):
+                    self.know(value, kind)
 
     def know(self, value: str, kind: str) -> None:
         self._known.setdefault(value, kind)
@@ -83,7 +86,7 @@ class Masker:
 
     def findings(self, text: str) -> tuple[Finding, ...]:
         """Findings to act on: those of the type kept by policy are in it as well."""
-        found = list(analyze(text, self._settings))
+        found = list(self._analysed.get(text) or analyze(text, self._settings))
         certain = [one for one in found if one.type in RULE_TYPES or one.type == "PERSON"]
         spread = rules.merged(certain + self._everywhere(text))
         others = [one for one in found if not any(one.start < t.end and t.start < one.end for t in spread)]
@@ -170,13 +173,13 @@ def _chunk(chunk: Chunk, masker: Masker) -> tuple[MaskedChunk, tuple[PiiFinding,
     return masked, found
 
 
-def _raw_texts(title: str, chunks: Iterable[Chunk]) -> Iterable[str]:
+def _raw_texts(title: str, chunks: Iterable[Chunk]) -> list[str]:
     """Each text once: sections, contexts and parents repeat from chunk to chunk."""
     texts = [title]
     for chunk in chunks:
         texts += [chunk.text, chunk.context, *chunk.section, chunk.parent or ""]
         texts += [html.visible(chunk.html)[0]] if chunk.html else []
-    return (text for text in dict.fromkeys(texts) if text.strip())
+    return [text for text in dict.fromkeys(texts) if text.strip()]
 
 
 def mask_with_vault(
@@ -193,8 +196,7 @@ def mask_with_vault(
 ) -> tuple[Masked, tuple[Vaulted, ...]]:
     """As `mask_version`, with the originals of types whose operator is `vault`, sealed with `vault_key` (or `key`)."""
     masker = Masker(policy, settings, key, vault_key)
-    for text in _raw_texts(title, chunks):
-        masker.learn(text)
+    masker.learn(_raw_texts(title, chunks))
     for name, value in metadata.items():
         if _PERSON_PROPERTIES.search(name) and plausible(value):
             masker.know(fold(value.strip()).text, "PERSON")
