@@ -1,7 +1,6 @@
 """`sluice`: the use cases without Airflow. JSON on standard output with `--json`, errors with their code on standard
 error, exit 0 / 1 failed / 2 usage."""
 
-import sys
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -14,13 +13,12 @@ from pipelines.cli_edit import app as edit_app
 from pipelines.cli_eval import app as eval_app
 from pipelines.cli_impact import app as impact_app
 from pipelines.cli_keep import app as keep_app
-from pipelines.cli_output import emit
+from pipelines.cli_output import emit, explained
 from pipelines.cli_progress import progress
 from pipelines.cli_report import app as report_app
 from pipelines.cli_sources import app as sources_app
 from pipelines.cli_sync import app as sync_app
 from pipelines.cli_try import app as try_app
-from pipelines.errors import Code, SluiceError
 
 app = typer.Typer(
     no_args_is_help=True, help="The governed front door of a knowledge base.", pretty_exceptions_enable=False
@@ -324,16 +322,9 @@ def down(json_: Json = False) -> None:
 
 
 def main() -> None:
-    """Entry point: our errors become one line with their code and exit 1."""
-    try:
-        with progress():
-            app()
-    except SluiceError as error:
-        sys.stderr.write(f"{error.code.value}: {error.reason}\n")
-        raise SystemExit(1) from error
-    except KeyboardInterrupt:
-        sys.stderr.write(f"{Code.LOCKED.value}: interrupted; run it again to go on\n")
-        raise SystemExit(1) from None
+    """Entry point: whatever ends a command but success is one line with a code, and exit 1."""
+    with explained(), progress():
+        app()
 
 
 if __name__ == "__main__":

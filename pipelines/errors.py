@@ -108,6 +108,7 @@ class Code(StrEnum):
     INDEX_REFUSED = "index.refused", "The vector index refused the request."
     DATABASE_DOWN = "database.down", "The database does not answer."
     LOCKED = "system.locked", "Another run is doing this; try again when it has ended."
+    INTERRUPTED = "system.interrupted", "The command was ended from outside; run it again to go on."
     SYSTEMIC = "system.systemic", "Too many documents failed in the same way: it is not the documents."
     BAD_SETTING = "config.bad_setting", "A setting is wrong."
     BAD_SOURCES = "config.bad_sources", "sources.yaml is wrong."

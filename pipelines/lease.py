@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, select, update
 
+from pipelines import log
 from pipelines.errors import Code, Conflict
 from sql import tables
 
@@ -83,5 +84,7 @@ def _claim(app: "App", name: str, holder: str, *, process: bool) -> None:
             waits = f"it is taken as dead in {row.until - now:.0f} s unless it shows life"
             raise Conflict(Code.LOCKED, f"{row.holder} of {row.actor} holds {name!r}: wait for its end; {waits}")
         tx.execute(delete(table).where(key))
+        if row is not None and row.holder != holder:
+            log.warning("a run was cut off; this one goes on from where it was", name=name, run=row.holder)
         values = {"kb": app.kb, "name": name, "holder": holder, "actor": app.actor, "process": process}
         tx.execute(table.insert().values(**values, since=now, until=now + SECONDS))
