@@ -62,9 +62,10 @@ class Airflow:
         """Whether database, scheduler and DAG processor report well."""
         try:
             report = _call("GET", f"{self.url}/api/v2/monitor/health")
-        except (Transient, Misconfigured, Conflict):
+            parts = [report[part]["status"] for part in ("metadatabase", "scheduler", "dag_processor")]
+        except (Transient, Misconfigured, Conflict, ValueError, KeyError, TypeError):  # or it is no Airflow at all
             return False
-        return all(report[part]["status"] == "healthy" for part in ("metadatabase", "scheduler", "dag_processor"))
+        return parts == ["healthy"] * 3
 
     def unpause(self, dag: str, timeout: float = 120) -> None:
         """Let a DAG run. Waits for it to be parsed first."""

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from pipelines.airflow_api import Airflow
 from pipelines.errors import Code, Misconfigured, Transient
@@ -44,23 +45,26 @@ class _Instance:
 def up(home: Path, environment: Mapping[str, str] | None = None, timeout: float = START_SECONDS) -> Airflow:
     """Start Airflow for this home, or find the one that runs; returns when scheduler and DAG processor are healthy.
 
-    `environment` is added to what the tasks see. Raises Transient(AIRFLOW_DOWN) with the log's last lines.
+    `environment` is added to what the tasks see. Where another server takes the port that was free a moment ago, it
+    is left alone, and Airflow is started on another one. Raises Transient(AIRFLOW_DOWN) with the log's last lines.
     """
     home = home.resolve()
     folder = home / "airflow"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     passwords = _passwords(folder / "passwords.json")
-    instance = _running(folder)
-    if instance is None:
-        instance = _start(home, folder, environment or {})
-    airflow = Airflow(instance.url, "admin", passwords["admin"])
     deadline = time.monotonic() + timeout
-    while not airflow.healthy():
-        if _running(folder) is None or time.monotonic() > deadline:
-            down(home)
-            raise Transient(Code.AIRFLOW_DOWN, f"Airflow did not start; the end of its log:\n{_tail(folder)}")
-        time.sleep(1)
-    return airflow
+    while time.monotonic() < deadline:
+        instance = _running(folder) or _start(home, folder, environment or {})
+        airflow = Airflow(instance.url, "admin", passwords["admin"])
+        while not _answered_by_another(instance):
+            if airflow.healthy():
+                return airflow
+            if _running(folder) is None or time.monotonic() > deadline:
+                down(home)
+                raise Transient(Code.AIRFLOW_DOWN, f"Airflow did not start; the end of its log:\n{_tail(folder)}")
+            time.sleep(1)
+        down(home)
+    raise Transient(Code.AIRFLOW_DOWN, "other servers took each port before Airflow was up; try again")
 
 
 def down(home: Path) -> bool:
@@ -168,6 +172,29 @@ def _port(wanted: int) -> int:
                 continue
             return int(probe.getsockname()[1])
     raise Transient(Code.AIRFLOW_DOWN, "no free port")
+
+
+def _answered_by_another(instance: _Instance) -> bool:
+    """Whether a process that is not of this Airflow serves its port: between the choice of a port and the moment that
+    Airflow listens there, half a minute passes."""
+    port = urlsplit(instance.url).port
+    try:
+        with socket.create_connection(("127.0.0.1", port or 0), timeout=5):
+            pass
+    except OSError:
+        return False
+    return not any(port in _listening(one) for one in _members(instance.pid))
+
+
+def _listening(process: Any) -> set[int]:
+    """TCP ports that a process accepts connections at."""
+    import psutil
+
+    try:
+        found = process.net_connections("tcp")
+    except psutil.Error:
+        return set()
+    return {one.laddr.port for one in found if one.status == psutil.CONN_LISTEN}
 
 
 def _running(folder: Path) -> _Instance | None:

@@ -2,7 +2,10 @@
 
 import json
 import os
+import subprocess
+import sys
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import psutil
@@ -112,6 +115,51 @@ def test_a_server_that_is_away_is_transient_and_not_healthy():
 
 def test_the_password_is_not_shown():
     assert "secret" not in repr(Airflow("http://x", "admin", "secret"))
+
+
+HEALTHY = """
+import http.server, json, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        parts = ("metadatabase", "scheduler", "dag_processor")
+        self.wfile.write(json.dumps({part: {"status": "healthy"} for part in parts}).encode())
+    def log_message(self, *_):
+        pass
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"""
+
+
+def test_another_server_that_took_the_port_is_left_alone_and_never_taken_for_ours(tmp_path, monkeypatch):
+    other, ours = standalone._port(0), standalone._port(0)
+    started = []
+
+    def serve(port):
+        process = subprocess.Popen([sys.executable, "-c", HEALTHY, str(port)], start_new_session=True)
+        standalone._children[process.pid] = process
+        return process
+
+    def start(home, folder, environment):
+        port = ours if started else other
+        started.append(serve(ours) if started else subprocess.Popen(["sleep", "60"], start_new_session=True))
+        pid = started[-1].pid
+        standalone._children[pid] = started[-1]
+        instance = standalone._Instance(pid, standalone._start_time(pid), f"http://127.0.0.1:{port}")
+        (folder / "standalone.json").write_text(json.dumps(vars(instance)))
+        return instance
+
+    monkeypatch.setattr(standalone, "_start", start)
+    stranger = serve(other)
+    try:
+        while not Airflow(f"http://127.0.0.1:{other}", "admin", "x").healthy():
+            time.sleep(0.05)
+        assert standalone.up(tmp_path).url == f"http://127.0.0.1:{ours}"
+        assert len(started) == 2 and stranger.poll() is None
+    finally:
+        standalone.down(tmp_path)
+        stranger.kill()
+        stranger.wait()
 
 
 @pytest.mark.slow
