@@ -21,6 +21,9 @@ from pipelines.parse.watermark import strip_slanted
 from pipelines.ports import Ocr
 from schemas.document import Block, Document, PageVerdict
 
+TAIL = 1024
+"""Readers look for the end mark in the last bytes (PDF 1.7, annex H.3.4.4)."""
+
 
 def parse_pdf(path: Path, *, name: str, ocr: Ocr | None, settings: ParseSettings) -> Document:
     """Blocks in reading order, one verdict for each page.
@@ -30,6 +33,7 @@ def parse_pdf(path: Path, *, name: str, ocr: Ocr | None, settings: ParseSettings
     """
     with _clean(path) as clean, _open(clean, "pdf") as pdf:
         guard(pdf, settings)
+        _refuse_cut(pdf, clean)
         pages = [look(pdf, index) for index in range(pdf.page_count)]
         _refuse_placeholder(pdf, pages)
         with _upright(pdf, clean, pages) as (upright, kept, marks):
@@ -175,6 +179,25 @@ def _read(
         progress.finished(index + 1)
     _refuse_empty(pdf, blocks, verdicts)
     return _document(pdf, media, name, join_tables(without_repeated(blocks), verdicts), verdicts, tuple(removed))
+
+
+def _refuse_cut(pdf: Any, path: Path) -> None:
+    """What is left of a file that was cut off would pass for the whole document: its lost pages look empty."""
+    if not pdf.is_repaired:
+        return
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - TAIL))
+        whole = b"%%EOF" in file.read()
+    lost = 0 if whole else sum(_is_lost(pdf, index) for index in range(pdf.page_count))
+    if lost:
+        raise Rejected(Code.PARSE_TRUNCATED, f"the file is cut off: {lost} of {pdf.page_count} pages are lost")
+
+
+def _is_lost(pdf: Any, index: int) -> bool:
+    try:
+        return bool(pdf.xref_object(pdf.page_xref(index)) == "null")
+    except Exception:  # the page tree names an object beyond the table
+        return True
 
 
 def _refuse_placeholder(pdf: Any, pages: Sequence[Page]) -> None:

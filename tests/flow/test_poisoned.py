@@ -13,7 +13,7 @@ from tests.flow.conftest import TOPICS, page
 SOURCES = "sources:\n  - {name: mixed, location: docs}\n"
 LIMIT = 2 << 30
 WORDS = "The register of rooms is kept by the house office and is read out once a year."
-NOUNS = "table lamp chair window door carpet shelf mirror plant clock heater curtain desk board phone fan".split()
+NOUNS = ("table", "lamp", "chair", "window", "door", "carpet", "shelf", "mirror", "plant", "clock", "heater")
 LOGIN = "<!DOCTYPE html><html><body>Please sign in to read this report.</body></html>"
 
 

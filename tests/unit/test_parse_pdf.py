@@ -100,6 +100,17 @@ def test_a_password_is_asked_for(tmp_path: Path) -> None:
     assert caught.value.code is Code.PARSE_ENCRYPTED
 
 
+def test_a_file_that_was_cut_off_is_no_shorter_document(tmp_path: Path) -> None:
+    whole = pdf(tmp_path / "a.pdf", [[(f"{BODY} {number}", 100, {})] for number in range(40)]).read_bytes()
+    cut = tmp_path / "b.pdf"
+    cut.write_bytes(whole[: len(whole) * 2 // 3])
+    with pytest.raises(Rejected) as caught:
+        parse(cut)
+    assert caught.value.code is Code.PARSE_TRUNCATED
+    cut.write_bytes(whole[:-40])  # nothing but the end of the cross-reference table is missing
+    assert len(parse(cut).pages) == 40
+
+
 def test_junk_before_the_header_is_cut_off(tmp_path: Path) -> None:
     good = pdf(tmp_path / "a.pdf", [[(BODY, 100, {})]])
     bad = tmp_path / "b.pdf"
