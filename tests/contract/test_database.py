@@ -1,6 +1,5 @@
 """What the state layer asks of a database, on SQLite and on a real MariaDB."""
 
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,23 +17,10 @@ from pipelines.wiring import wire
 from sql import tables
 
 
-def _mariadb() -> str:
-    url = os.environ.get("SLUICE_TEST_MARIADB_URL", "")
-    if not url:
-        if os.environ.get("SLUICE_TEST_REQUIRE_SERVERS"):
-            pytest.fail("SLUICE_TEST_MARIADB_URL is not set, and this run may not skip")
-        pytest.skip("no MariaDB: set SLUICE_TEST_MARIADB_URL")
-    return url
-
-
 @pytest.fixture(params=["sqlite", pytest.param("mariadb", marks=pytest.mark.mariadb)])
 def app(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[App]:
-    url = _mariadb() if request.param == "mariadb" else ""
+    url = request.getfixturevalue("mariadb") if request.param == "mariadb" else ""
     wired = wire(Settings(home=tmp_path / "home", sources=tmp_path / "none.yaml", database_url=url, secret_key="k"))
-    if url:
-        tables.metadata.drop_all(wired.database.engine)
-        with wired.database.engine.begin() as connection:
-            connection.exec_driver_sql("DROP TABLE IF EXISTS alembic_version")
     migrate(wired)
     yield wired
     wired.database.dispose()

@@ -94,8 +94,10 @@ def open_kb(
     index: FakeIndex,
     embedder: FakeEmbedder,
     checkpoint: Callable[[str], None] | None = None,
+    database_url: str = "",
 ) -> Kb:
-    settings = Settings(home=home, sources=docs.parent / "sources.yaml", secret_key=SecretStr("test"))
+    sources = docs.parent / "sources.yaml"
+    settings = Settings(home=home, sources=sources, secret_key=SecretStr("test"), database_url=database_url)
     app = replace(
         wire(settings, actor="tester", checkpoint=checkpoint),
         embedder=lambda: embedder,
