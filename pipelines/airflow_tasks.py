@@ -110,11 +110,15 @@ def run_layer(layer: str, versions: Sequence[str], run: str, actor: str) -> list
 
 
 def build(run: str, actor: str) -> int | None:
-    """A release in review of all that is staged or gone; None when there is nothing to review."""
+    """A release in review of all that is staged or gone; None when there is nothing to review. What the batches found
+    inside of files goes through the layers before."""
+    from pipelines.flow import run_children
     from pipelines.review.build import build as act
+    from pipelines.runner import Tally
 
     app = _wired(actor)
     with _sync(app, run):
+        run_children(app, Tally())
         return act(app).number
 
 

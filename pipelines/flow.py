@@ -11,6 +11,7 @@ from sqlalchemy import select
 from pipelines import lifecycle, runs
 from pipelines.app import App
 from pipelines.backfill import Selection, reopen
+from pipelines.children import MAX_DEPTH, waiting
 from pipelines.errors import Code, Misconfigured, SluiceError
 from pipelines.lease import held_by_process
 from pipelines.publish.collections import live_embedder
@@ -83,6 +84,7 @@ def sync(
         tally = Tally()
         for batch in batches(app):
             run_layers(app, batch, tally)
+        run_children(app, tally)
         built = build(app)
         runs.end(app, run)
     report = SyncReport(scans, tally, built, time.perf_counter() - started)
@@ -95,7 +97,20 @@ def take_up(app: App) -> Built:
     with held_by_process(app, "sync"):
         for batch in batches(app):
             run_layers(app, batch, Tally())
+        run_children(app, Tally())
         return build(app)
+
+
+def run_children(app: App, tally: Tally) -> None:
+    """What was found inside the files of this run goes through the layers too, one depth after the other."""
+    for _ in range(MAX_DEPTH):
+        with app.database.write() as tx:
+            found = waiting(tx, app.kb)
+            for version in found:
+                lifecycle.move_version(tx, version, "discovered", "in_progress", app.actor, "sync")
+        size = app.settings.runner.batch
+        for start in range(0, len(found), size):
+            run_layers(app, found[start : start + size], tally)
 
 
 def scan_sources(

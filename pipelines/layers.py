@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, delete, update
+from sqlalchemy import Connection, delete, select, update
 
 from pipelines import corpus, lifecycle
 from pipelines.app import App
+from pipelines.children import note_children
 from pipelines.errors import Code, Rejected
 from pipelines.names import Names
 from pipelines.parse.sink import taken_out
@@ -127,6 +128,8 @@ def parse(app: App, work: Work, key: str) -> Outcome:
     def write(tx: Connection) -> None:
         tx.execute(update(tables.version).where(tables.version.c.id == work.version).values(**noted))
         _note_pages(tx, app, work, made.document)
+        run = tx.execute(select(tables.version.c.run).where(tables.version.c.id == work.version)).scalar_one()
+        note_children(tx, app, work, made.document.attachments, run)
 
     return Outcome(write=write, parsed=parsed, ocr_pages=ocr_pages)
 

@@ -87,6 +87,8 @@ document = _table(
     Column("acl", Integer, nullable=False),
     Column("present", Boolean, nullable=False, default=True),
     Column("seen", Double, nullable=False),
+    # The document whose file holds this one's (an attachment, a member of an archive).
+    Column("parent", String(32), index=True),
     Index("document_source", "kb", "source"),
     Index("document_name", "name_key"),
 )

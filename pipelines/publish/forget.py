@@ -123,8 +123,11 @@ def _scope(tx: Connection, app: "App", kind: Kind, subject: str) -> tuple[list[s
         holding = select(tables.version_chunk.c.version).where(tables.version_chunk.c.chunk == subject)
         return [], sorted(tx.execute(holding).scalars())
     column = d.c.id if kind == "document" else d.c.source
-    documents = sorted(tx.execute(select(d.c.id).where(d.c.kb == app.kb, column == subject)).scalars())
-    return documents, sorted(select_in(tx, select(v.c.id), v.c.document, documents))
+    documents = set(tx.execute(select(d.c.id).where(d.c.kb == app.kb, column == subject)).scalars())
+    inside = documents
+    while inside := select_in(tx, select(d.c.id), d.c.parent, inside) - documents:  # attachments, and those in them
+        documents |= inside
+    return sorted(documents), sorted(select_in(tx, select(v.c.id), v.c.document, documents))
 
 
 def _copies(tx: Connection, shas: set[str], versions: Sequence[str]) -> set[str]:

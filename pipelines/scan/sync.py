@@ -12,6 +12,7 @@ from sqlalchemy import Connection, select, update
 
 from pipelines import ids, lifecycle
 from pipelines.app import App
+from pipelines.children import leave
 from pipelines.editions import discover
 from pipelines.errors import Code, Conflict, Rejected, SluiceError, Transient
 from pipelines.names import Names, opened, placeholder
@@ -137,6 +138,7 @@ def _tokens(app: App, source: str) -> dict[str, str]:
     """Token by key of the uri."""
     d = tables.document
     query = select(d.c.name_key, d.c.token).where(d.c.kb == app.kb, d.c.source == source, d.c.present.is_(True))
+    query = query.where(d.c.parent.is_(None))
     with app.database.read() as tx:
         return dict(app.database.tuples(tx, query))
 
@@ -194,11 +196,7 @@ def _write(app: App, source: Source, names: Names, run: str, made: Plan, result:
             _discover(tx, app, str(one.document), one, run)
         for one in (*made.touched, *made.renamed):
             _seen(tx, app, names, str(one.document), one, renamed.get(one.file.uri))
-        for document in result.removed:
-            where = tables.document.c.id == document
-            tx.execute(update(tables.document).where(where).values(present=False, seen=app.clock()))
-            reason = "no longer at its source"
-            lifecycle.record(tx, app.kb, app.actor, "document.gone", "document", document, reason)
+        leave(tx, app, result.removed, "no longer at its source")
         if confirm:
             _end_keeps(tx, app, source)
         _note_problems(tx, app, source, result)
