@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select, update
 
 from pipelines import ids, lifecycle
 from pipelines.app import App
-from pipelines.editions import discover
+from pipelines.editions import discover, leave
 from pipelines.names import Names, placeholder
 from pipelines.work import Work
 from schemas.document import Attachment
@@ -38,16 +38,6 @@ def note_children(tx: Connection, app: App, work: Work, attachments: Sequence[At
         _note(tx, app, work, child, uri, one, int(parent["acl"]))
         discover(tx, app, child, _sha256(one), placeholder(child, uri), run, f"a file of {one.size} bytes in another")
     leave(tx, app, sorted(gone), "no longer inside its file")
-
-
-def leave(tx: Connection, app: App, documents: Sequence[str], reason: str) -> None:
-    """Documents that are gone, and what was inside of them."""
-    d = tables.document
-    for document in documents:
-        tx.execute(update(d).where(d.c.id == document).values(present=False, seen=app.clock()))
-        lifecycle.record(tx, app.kb, app.actor, "document.gone", "document", document, reason)
-        inside = select(d.c.id).where(d.c.parent == document, d.c.present.is_(True)).order_by(d.c.id)
-        leave(tx, app, list(tx.execute(inside).scalars()), "its file is gone")
 
 
 def waiting(tx: Connection, kb: str) -> list[str]:

@@ -1,10 +1,10 @@
 """New rows of the version table. A version never changes what it says once it is staged: when its content comes back,
 or is processed anew, that is another *edition* of it, staged beside the one that readers see."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, select, update
 
 from pipelines import ids, lifecycle
 from pipelines.app import App
@@ -33,6 +33,16 @@ def discover(tx: Connection, app: App, document: str, sha256: str, uri: str, run
     if held.state in ("superseded", "removed"):
         return renew(tx, app, held, run, "the content has come back")
     return None
+
+
+def leave(tx: Connection, app: App, documents: Sequence[str], reason: str) -> None:
+    """Documents that are gone, and what was inside of them."""
+    d = tables.document
+    for document in documents:
+        tx.execute(update(d).where(d.c.id == document).values(present=False, seen=app.clock()))
+        lifecycle.record(tx, app.kb, app.actor, "document.gone", "document", document, reason)
+        inside = select(d.c.id).where(d.c.parent == document, d.c.present.is_(True)).order_by(d.c.id)
+        leave(tx, app, list(tx.execute(inside).scalars()), "its file is gone")
 
 
 def renew(

@@ -12,8 +12,7 @@ from sqlalchemy import Connection, select, update
 
 from pipelines import ids, lifecycle
 from pipelines.app import App
-from pipelines.children import leave
-from pipelines.editions import discover
+from pipelines.editions import discover, leave
 from pipelines.errors import Code, Conflict, Rejected, SluiceError, Transient
 from pipelines.names import Names, opened, placeholder
 from pipelines.ports import SourceReader
