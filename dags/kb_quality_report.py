@@ -9,6 +9,7 @@ from airflow.sdk import DAG, Param, get_current_context, task
 from airflow.timetables.trigger import CronTriggerTimetable
 
 from pipelines.airflow_dags import RETRY, actor
+from pipelines.airflow_notify import Tell
 
 with DAG(
     "kb_quality_report",
@@ -21,10 +22,10 @@ with DAG(
     params={"release": Param(None, type=["null", "integer"], minimum=1, description="Empty: the live release.")},
 ):
 
-    @task
+    @task(on_failure_callback=[Tell("quality.failed", "What readers see does not pass its checks.")])
     def report(params: dict[str, Any]) -> dict[str, int]:
-        from pipelines import airflow_tasks
+        from pipelines.airflow_quality import report as act
 
-        return airflow_tasks.report(params["release"], actor(get_current_context()))
+        return act(params["release"], actor(get_current_context()))
 
     report()

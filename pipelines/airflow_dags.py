@@ -7,6 +7,8 @@ from typing import Any
 from airflow.sdk import Param, get_current_context, task
 from airflow.sdk.definitions.retry_policy import ExceptionRetryPolicy, RetryAction, RetryRule
 
+from pipelines.airflow_notify import Tell
+
 RETRY: dict[str, Any] = {
     "retries": 3,
     "retry_delay": timedelta(seconds=30),
@@ -47,9 +49,9 @@ def actor(context: Mapping[str, Any]) -> str:
     return str(getattr(context["dag_run"], "triggering_user_name", None) or "airflow")
 
 
-@task
+@task(on_failure_callback=[Tell("quality.failed", "A release does not pass its checks, or could not be checked.")])
 def quality_report(release: int | None, strict: bool = True) -> dict[str, int] | None:
     """Failed expectations by severity, of a release where there is one; `strict`: red when a critical one failed."""
-    from pipelines import airflow_tasks
+    from pipelines.airflow_quality import report as act
 
-    return airflow_tasks.report(release, who()[1], strict) if release else None
+    return act(release, who()[1], strict) if release else None

@@ -379,24 +379,6 @@ def evaluate(form: Mapping[str, Any], actor: str) -> dict[str, float]:
     return found
 
 
-def report(release: int | None, actor: str, strict: bool = True) -> dict[str, int]:
-    """Check a release (None: the live one) and store the report, as HTML too. `strict`: raises Systemic when a critical
-    expectation failed; the report is there all the same."""
-    from pipelines.airflow_metrics import gauges
-    from pipelines.report.quality import measure, publish_pages
-
-    app = _wired(actor)
-    found = measure(app, release)
-    publish_pages(app, found)
-    failed: dict[str, int] = found["failed"]
-    chunks = sum(found["distributions"]["kind"].values())
-    numbers = {"failed_critical": failed["critical"], "failed_warning": failed["warning"], "chunks": chunks}
-    gauges({**numbers, **found["shift"], "documents": found["figures"]["documents"]}, app.kb)
-    if strict and failed["critical"]:
-        raise Systemic(Code.SYSTEMIC, f"{failed['critical']} critical expectations failed: see the Quality page")
-    return failed
-
-
 def _wired(actor: str) -> Any:
     from pipelines.wiring import wire
 

@@ -20,7 +20,8 @@ MOST = 1000
 @dataclass(frozen=True)
 class Event:
     name: str
-    """`review.waiting`, `release.failed`, `sync.failed`, `index.drift`."""
+    """`review.waiting`, `release.failed` (the gate among it), `sync.failed` (a breaker among it), `index.drift`,
+    `quality.failed`, `quality.drift`."""
     message: str
     url: str = ""
     """Where to look."""

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from sqlalchemy import Connection, exists, func, or_, select
 
@@ -19,20 +20,32 @@ def risks(tx: Connection, kb: str, document: str, version: str | None, previous:
         yield "new_document"
         if _first_of_its_source(tx, document):
             yield "new_source"
-    if tx.execute(select(exists().where(tables.pii_finding.c.version == version))).scalar():
-        yield "pii"
-    vc, link = tables.version_chunk, tables.duplicate_link
-    if tx.execute(select(exists().where(vc.c.version == version, vc.c.band != "index"))).scalar():
-        yield "low_quality"
-    mine = select(vc.c.chunk).where(vc.c.version == version)
-    linked = exists().where(or_(link.c.a.in_(mine), link.c.b.in_(mine)))
-    if tx.execute(select(linked)).scalar():
-        yield "near_duplicate"
+    yield from _of_chunks(tx, version, previous)
     if undecided(tx, version):
         yield "conflict"
-    facts = tx.execute(select(tables.version.c.facts).where(tables.version.c.id == version)).scalar_one()
-    yield from (name for name in ("hidden_text", "injection", "parse_warning") if facts.get(name))
+    facts, before = _facts(tx, version), _facts(tx, previous)
+    yield from (name for name in ("hidden_text", "injection") if facts.get(name))
+    if facts.get("parse_warning") and facts["parse_warning"] != before.get("parse_warning"):
+        yield "parse_warning"
     yield from _edits(tx, document, version, previous)
+
+
+def _of_chunks(tx: Connection, version: str, previous: str | None) -> Iterator[str]:
+    """Of the chunks that readers do not have yet: what they have has been looked at, and is no risk of this change."""
+    vc, pii, link = tables.version_chunk, tables.pii_finding, tables.duplicate_link
+    known = select(vc.c.chunk).where(vc.c.version == previous)
+    fresh = select(vc.c.chunk).where(vc.c.version == version, vc.c.chunk.not_in(known))
+    found = {
+        # What a policy keeps (places, organisations) is no secret of a person.
+        "pii": (pii.c.version == version) & (pii.c.operator != "keep") & pii.c.chunk.in_(fresh),
+        "low_quality": (vc.c.version == version) & (vc.c.band != "index") & vc.c.chunk.in_(fresh),
+        "near_duplicate": or_(link.c.a.in_(fresh), link.c.b.in_(fresh)),
+    }
+    yield from (name for name, where in found.items() if tx.execute(select(exists().where(where))).scalar())
+
+
+def _facts(tx: Connection, version: str | None) -> dict[str, Any]:
+    return tx.execute(select(tables.version.c.facts).where(tables.version.c.id == version)).scalar() or {}
 
 
 def _edits(tx: Connection, document: str, version: str, previous: str | None) -> Iterator[str]:
