@@ -305,8 +305,23 @@ def score(app: App, work: Work, key: str) -> Outcome:
         ]
         tx.execute(delete(tables.version_chunk).where(tables.version_chunk.c.version == work.version))
         tx.execute(tables.version_chunk.insert(), rows)
+        _note(tx, work.version, speaks=sum(_speaks(one) for one in scores))
 
     return Outcome(write=write)
+
+
+def _speaks(score: QualityScore) -> bool:
+    """Whether the chunk's text speaks to a language model, for all its readers to see."""
+    return any(one.name == "injection" and one.value > 0 for one in score.signals)
+
+
+def _note(tx: Connection, version: str, **facts: int) -> None:
+    """Add to the facts of a version; what is nothing is left out."""
+    v = tables.version
+    known = tx.execute(select(v.c.facts).where(v.c.id == version)).scalar() or {}
+    noted = {name: value for name, value in known.items() if name not in facts}
+    noted |= {name: value for name, value in facts.items() if value}
+    tx.execute(update(v).where(v.c.id == version).values(facts=noted))
 
 
 # --- extract -----------------------------------------------------------------------------------------------------

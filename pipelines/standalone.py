@@ -22,8 +22,13 @@ from pipelines.airflow_api import Airflow
 from pipelines.errors import Code, Misconfigured, Transient
 
 ROOT = Path(__file__).resolve().parent.parent
-USERS = "admin:admin,reviewer:user,viewer:viewer"
-"""Simple auth manager: `user` may trigger DAGs and answer reviews, `viewer` may only look."""
+USERS = "admin:admin,reviewer:user,engineer:op,auditor:viewer,viewer:viewer"
+"""Simple auth manager: `user` and `op` may trigger DAGs and answer reviews, `viewer` may only look."""
+WHO = {
+    "SLUICE_PAGES__AUDITORS": '["auditor"]',
+    "SLUICE_PAGES__TEAMS": '{"staff": ["reviewer"], "engineering": ["engineer", "reviewer"]}',
+}
+"""What these people are on the pages, where the site says nothing else; the teams are those of the sample."""
 START_SECONDS = 300
 """Measured: 42 CPU seconds to healthy; a busy machine of two cores takes minutes of wall time."""
 STOP_SECONDS = 30
@@ -147,6 +152,7 @@ def _environment(home: Path, folder: Path, url: str, port: int) -> dict[str, str
         "PYTHONPATH": modules,
         "NO_PROXY": "127.0.0.1,localhost",
         "no_proxy": "127.0.0.1,localhost",
+        **{name: value for name, value in WHO.items() if name not in os.environ},
         "SLUICE_HOME": str(home),
         "SLUICE_SOURCES": str(Settings().sources.absolute()),
     }
@@ -154,11 +160,12 @@ def _environment(home: Path, folder: Path, url: str, port: int) -> dict[str, str
 
 def _passwords(path: Path) -> dict[str, str]:
     """The login of each user, made once and readable by the owner only."""
-    if not path.exists():
-        made = {user.partition(":")[0]: secrets.token_urlsafe(12) for user in USERS.split(",")}
+    stored: dict[str, str] = json.loads(path.read_text()) if path.exists() else {}
+    users = [user.partition(":")[0] for user in USERS.split(",")]
+    if missing := {user: secrets.token_urlsafe(12) for user in users if user not in stored}:
+        stored |= missing
         path.touch(mode=0o600)
-        path.write_text(json.dumps(made))
-    stored: dict[str, str] = json.loads(path.read_text())
+        path.write_text(json.dumps(stored))
     return stored
 
 

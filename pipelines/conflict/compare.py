@@ -22,6 +22,8 @@ SIMILAR = 0.4
 BIAS = -3.0
 WEIGHTS = {"value": 2.5, "actor": 2.0, "polarity": 2.0, "rewritten": 1.0, "size": 0.5, "replaced": 2.0}
 """Log-odds of a conflict for each feature; `tests/bench/conflict.py` measures them."""
+UNVALUED = 0.49
+"""Score at most where nothing that differs is a value."""
 MANY = 2
 """More slots of a kind than this say no more."""
 
@@ -50,6 +52,10 @@ def compare(a: str, b: str) -> Comparison:
         return Comparison(outcome="unrelated", score=0.0, similarity=similarity, differences=found)
     values = features(found, left, right)
     score = 1 / (1 + math.exp(-BIAS - sum(WEIGHTS[name] * value for name, value in values.items())))
+    if all(one.kind == "text" and not one.clear for one in found):
+        # Prose was rewritten, added or left out: no value, actor or duty of one stands against one of the other. What
+        # it means is for a language model to say, where there is one.
+        score = min(score, UNVALUED)
     outcome: Outcome = "conflict" if score >= 0.5 else "update"
     return Comparison(outcome=outcome, score=round(score, 4), similarity=similarity, differences=found)
 

@@ -15,14 +15,16 @@ from sql import tables
 
 
 def conflicts(
-    tx: Connection, kb: str, strategy: str | None = None, limit: int = 200, documents: Any = None
+    tx: Connection, kb: str, strategy: str | None = None, limit: int = 200, documents: Any = None, of: str = ""
 ) -> dict[str, Any]:
     """Those between active documents, undecided and gravest first. `documents`: only where both sides are among these
-    (SQL)."""
+    (SQL); `of`: only where this document is one side."""
     c = tables.conflict
     where = (c.c.kb == kb) & standing()
     if documents is not None:
         where &= c.c.document_a.in_(documents) & c.c.document_b.in_(documents)
+    if of:
+        where &= (c.c.document_a == of) | (c.c.document_b == of)
     query = select(c).where(where)
     if strategy:
         query = query.where(c.c.strategy == strategy)

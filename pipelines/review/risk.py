@@ -24,7 +24,10 @@ def risks(tx: Connection, kb: str, document: str, version: str | None, previous:
     if undecided(tx, version):
         yield "conflict"
     facts, before = _facts(tx, version), _facts(tx, previous)
-    yield from (name for name in ("hidden_text", "injection") if facts.get(name))
+    if facts.get("hidden_text"):
+        yield "hidden_text"
+    if facts.get("injection") or facts.get("speaks"):  # hidden, or for all to see
+        yield "injection"
     if facts.get("parse_warning") and facts["parse_warning"] != before.get("parse_warning"):
         yield "parse_warning"
     yield from _edits(tx, document, version, previous)

@@ -73,6 +73,18 @@ def test_the_last_document_approved_approves_the_release(client: TestClient, kb:
     assert _state(kb) == "approved"
 
 
+def test_all_of_low_risk_is_approved_by_one_click_and_nothing_else(client: TestClient, kb: Kb) -> None:
+    admin = Browser(client, "admin")
+    assert "Approve all of low risk (2)" in admin.get(f"{PAGE}?group=low")
+    _decide(admin, verdict="approve_low")
+    items = tables.release_item
+    with kb.app.database.read() as tx:
+        rows = tx.execute(
+            select(items.c.document).where(items.c.release == 3, items.c.decision == "approved")
+        ).scalars()
+        assert set(rows) == {document(kb, "leave"), document(kb, "bonus")}
+
+
 def test_a_decision_without_a_reason_is_refused(client: TestClient, kb: Kb) -> None:
     admin = Browser(client, "admin")
     answer = admin.raw("POST", "/releases/3/decide", {"csrf": admin.token(PAGE), "verdict": "approve_release"})

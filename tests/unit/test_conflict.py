@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.conflict.compare import compare
+from pipelines.conflict.judge import LIKELY
 from pipelines.conflict.subject import subject
 from pipelines.conflict.tokens import words
 
@@ -54,6 +55,14 @@ def test_another_value_in_the_same_slot_is_a_conflict(name):
     for one, other in ((a, b), (b, a)):
         found = compare(one, other)
         assert (found.outcome, kind in {place.kind for place in found.differences}) == ("conflict", True)
+
+
+def test_rewritten_prose_without_a_value_is_left_to_a_language_model():
+    one = "出差人员应当妥善保管票据原件，回到公司以后再整理并统一交给财务部门审核入账。"
+    other = "出差人员应当妥善保管票据原件，返程途中先行拍照上传，再统一交给财务部门审核入账。"
+    found = compare(one, other)
+    assert {place.kind for place in found.differences} == {"text"}
+    assert (found.outcome, LIKELY <= found.score < 0.5) == ("update", True)
 
 
 @pytest.mark.parametrize("name", AGREED)

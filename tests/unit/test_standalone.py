@@ -46,7 +46,7 @@ def test_passwords_are_made_once_for_the_owner_only(tmp_path):
     path = tmp_path / "passwords.json"
     made = standalone._passwords(path)
     assert standalone._passwords(path) == made
-    assert set(made) == {"admin", "reviewer", "viewer"}
+    assert set(made) == {"admin", "reviewer", "engineer", "auditor", "viewer"}
     assert path.stat().st_mode & 0o077 == 0
 
 

@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 from starlette.responses import Response
 
 from pipelines.app import App
+from pipelines.conflict.views import conflicts
 from pipelines.errors import SluiceError
 from pipelines.report.compare import changes
 from pipelines.report.dossier import contents, findings, said, twins
@@ -21,6 +22,7 @@ router = APIRouter()
 PAGE = 50
 ACTS: dict[str, Callable[[App, int, str, Sequence[str]], bool | None]] = {
     "approve": decide.approve,
+    "approve_low": decide.approve,
     "hold": lambda app, number, reason, documents: decide.hold(app, number, documents, reason),
     "reject": lambda app, number, reason, documents: decide.reject(app, number, documents, reason),
 }
@@ -74,6 +76,7 @@ def show_document(page: Page, number: int, document: str, all: bool = False) -> 
     diff = changes(before.chunks, now.chunks)
     with page.app.database.read() as tx:
         linked = twins(tx, page.scope, {one.id: one.text for one in now.chunks})
+        clashes = conflicts(tx, page.app.kb, documents=page.scope.documents(), of=document)["conflicts"]
     return page.page(
         "dossier.html",
         line=line,
@@ -88,6 +91,7 @@ def show_document(page: Page, number: int, document: str, all: bool = False) -> 
         before=before,
         diff=diff,
         twins=linked,
+        clashes=clashes,
         all=all,
         open=line.state in ("in_review", "approved", "failed"),
     )
@@ -100,11 +104,10 @@ def take(
     verdict: Annotated[str, Form()],
     reason: Annotated[str, Form(min_length=3, max_length=2000)],
     document: Annotated[tuple[str, ...], Form()] = (),
-    group: Annotated[str, Form()] = "",
     one: Annotated[bool, Form()] = False,
 ) -> Response:
-    """A decision on documents (`document`, or a whole `group`), or on the release as a whole (`approve_release`,
-    `decline_release`). `one`: from a document's page, so the next one follows."""
+    """A decision on documents (`document`; `approve_low`: all of low risk), or on the release as a whole
+    (`approve_release`, `decline_release`). `one`: from a document's page, so the next one follows."""
     with page.app.database.read() as tx:
         found = queue(tx, page.scope, number)
         outside = hidden_items(tx, page.scope, number)
@@ -113,7 +116,7 @@ def take(
     if verdict in ("approve_release", "decline_release"):
         return _whole(page, number, verdict, reason, found, outside)
     with page.app.database.read() as tx:
-        chosen = _chosen(tx, page, found, document, group)
+        chosen = _low(tx, page, found) if verdict == "approve_low" else _chosen(tx, page, found, document)
     act = ACTS.get(verdict)
     if act is None or not chosen:
         raise page.missing()
@@ -125,10 +128,13 @@ def take(
     return page.goto(place, done=told or verdict, n=len(chosen))
 
 
-def _chosen(tx: Connection, page: Context, found: Queue, documents: Sequence[str], group: str) -> list[str]:
-    """Of the whole group what this person may decide on, else what was ticked; 403 where that is not theirs."""
-    if group == "low":
-        return [one.document for one in entries(tx, page.scope, found.of("low")) if one.kind.mine]
+def _low(tx: Connection, page: Context, found: Queue) -> list[str]:
+    """All of low risk that this person may decide on."""
+    return [one.document for one in entries(tx, page.scope, found.of("low")) if one.kind.mine]
+
+
+def _chosen(tx: Connection, page: Context, found: Queue, documents: Sequence[str]) -> list[str]:
+    """What was ticked; 403 where it is not theirs."""
     chosen = entries_of(tx, page.scope, found, set(documents))
     if len(chosen) != len(set(documents)):
         raise page.missing()

@@ -18,13 +18,12 @@ document.addEventListener("change", (event) => {
   }
 });
 
-// What cannot be taken back by one click is asked about; a button may stand for a whole group.
+// What cannot be taken back by one click is asked about.
 document.addEventListener("submit", (event) => {
   const button = event.submitter;
   if (!button) return;
   if (button.dataset.confirm && !window.confirm(button.dataset.confirm)) event.preventDefault();
-  if (button.dataset.group) {
-    const field = Object.assign(document.createElement("input"), { type: "hidden", name: "group", value: button.dataset.group });
+});
     event.target.append(field);
   }
 });
