@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -37,6 +37,7 @@ COLOURS = 96
 EDITS = {"wiki/数据库备份.md": (("35天", "90天"), ("4小时", "2小时"))}
 QUESTIONS = ("年休假有几天", "how long are visitors' parking permits valid", "备份保留多少天")
 """The answer to the last one was called wrong."""
+SECOND = {"handbook/bicycles.md": "# Bicycles\n\nBicycles stand in the yard. The gate is locked at night.\n"}
 NEW = {"handbook/remote-work.md": "# Remote work\n\nWork from home twice a week.\n\n## Help\n\nAsk 13812345678.\n"}
 
 
@@ -110,7 +111,7 @@ def _served(folder: Path) -> Iterator[tuple[str, App]]:
 def _grow(app: App, kb: Path) -> None:
     """Release 1 was live, release 2 is, release 3 stands in review; readers have asked, and some found nothing."""
     _publish(app)
-    (kb / "wiki" / "vpn.md").unlink()
+    _write(kb, SECOND)
     _publish(app)
     staff = reader("chen", "staff,engineering")
     for question in QUESTIONS:
@@ -121,9 +122,14 @@ def _grow(app: App, kb: Path) -> None:
         for old, new in changes:
             text = text.replace(old, new)
         (kb / name).write_text(text, encoding="utf-8")
-    for name, text in NEW.items():
-        (kb / name).write_text(text, encoding="utf-8")
+    _write(kb, NEW)
+    (kb / "wiki" / "vpn.md").unlink()
     sync(app)
+
+
+def _write(kb: Path, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        (kb / name).write_text(text, encoding="utf-8")
 
 
 def _publish(app: App) -> None:
