@@ -41,12 +41,12 @@ def _staged(tx: Connection, kb: str, number: int) -> list[str]:
 
 
 def _masking(tx: Connection, versions: Sequence[str]) -> dict[str, int]:
-    """Masked values by type."""
+    """Masked values by type; what a policy keeps (places, organisations) is none."""
     p = tables.pii_finding
     found: Counter[str] = Counter()
     for part in _parts(versions):
-        query = select(p.c.type, func.sum(p.c.count)).where(p.c.version.in_(part)).group_by(p.c.type)
-        found.update({str(type_): int(count) for type_, count in tx.execute(query)})
+        query = select(p.c.type, func.sum(p.c.count)).where(p.c.version.in_(part), p.c.operator != "keep")
+        found.update({str(type_): int(count) for type_, count in tx.execute(query.group_by(p.c.type))})
     return dict(found.most_common())
 
 
