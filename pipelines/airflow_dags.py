@@ -49,7 +49,10 @@ def actor(context: Mapping[str, Any]) -> str:
     return str(getattr(context["dag_run"], "triggering_user_name", None) or "airflow")
 
 
-@task(on_failure_callback=[Tell("quality.failed", "A release does not pass its checks, or could not be checked.")])
+_TELL = Tell("quality.failed", "A release does not pass its checks, or could not be checked.")
+
+
+@task(on_failure_callback=[_TELL])  # type: ignore[untyped-decorator]
 def quality_report(release: int | None, strict: bool = True) -> dict[str, int] | None:
     """Failed expectations by severity, of a release where there is one; `strict`: red when a critical one failed."""
     from pipelines.airflow_quality import report as act
