@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from pipelines.errors import Code, Misconfigured
+from pipelines.extract.settings import ExtractSettings
 from pipelines.ports import ArtifactStore, Clock, Embedder, LanguageModel, Reranker, SourceReader, VectorIndex
 from pipelines.retrieve.settings import RetrieveSettings
 from pipelines.settings import Settings
@@ -57,7 +58,9 @@ class App:
     @property
     def retrieve(self) -> RetrieveSettings:
         """How this knowledge base is searched: what its sources.yaml says stands over the installation's settings."""
-        own = self.sources().retrieve if self.settings.sources.exists() else {}
+        file = self._file
+        synonyms = {**self.settings.retrieve.synonyms, **{one.name: one.synonyms for one in file.terms if one.synonyms}}
+        own: dict[str, Any] = ({"synonyms": synonyms} if file.terms else {}) | file.retrieve
         if not own:
             return self.settings.retrieve
         try:
@@ -66,3 +69,12 @@ class App:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
             raise Misconfigured(Code.BAD_SOURCES, f"sources.yaml: retrieve.{place}: {first['msg']}") from error
+
+    @property
+    def extract(self) -> ExtractSettings:
+        """What extraction looks for: to the installation's dictionary comes that of this knowledge base."""
+        return self.settings.extract.with_terms(self._file.terms)
+
+    @property
+    def _file(self) -> SourcesFile:
+        return self.sources() if self.settings.sources.exists() else SourcesFile()

@@ -329,7 +329,7 @@ def _note(tx: Connection, version: str, **facts: int) -> None:
 
 def _extract_inputs(app: App, work: Work) -> tuple[object, ...]:
     llm = app.llm()
-    return work.artifacts["mask"], app.settings.extract, llm.name if llm else ""
+    return work.artifacts["mask"], app.extract, llm.name if llm else ""
 
 
 def extract(app: App, work: Work, key: str) -> Outcome:
@@ -341,7 +341,8 @@ def extract(app: App, work: Work, key: str) -> Outcome:
         llm = app.llm()
         chunks = load(app, work.artifacts["mask"], Masked).chunks
         before = llm.calls if llm else 0
-        made = tuple(extract_chunk(one, llm=llm, settings=app.settings.extract) for one in chunks)
+        settings = app.extract
+        made = tuple(extract_chunk(one, llm=llm, settings=settings) for one in chunks)
         calls = llm.calls - before if llm else 0
         store(app, key, Extractions(extractions=made))
     made = load(app, key, Extractions).extractions

@@ -126,6 +126,14 @@ class Source(Record):
         return ("everyone",) if self.scope == "global" else (self.scope,)
 
 
+class Term(Record):
+    """One entry of a knowledge base's dictionary: found by its name or a synonym, stored by its name."""
+
+    name: str = Field(min_length=2)
+    type: str = Field(default="term", min_length=1, max_length=64)
+    synonyms: tuple[str, ...] = ()
+
+
 class SourcesFile(Record):
     """The whole of sources.yaml: the sources of one knowledge base."""
 
@@ -135,6 +143,8 @@ class SourcesFile(Record):
     """What a release must pass before it goes live."""
     retrieve: dict[str, JsonValue] = Field(default_factory=dict)
     """Search settings of this knowledge base, over those of the installation: synonyms, routes, switches, weights."""
+    terms: tuple[Term, ...] = ()
+    """Its dictionary: products, projects, systems. Entities are found by it, and questions are asked with synonyms."""
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> "SourcesFile":

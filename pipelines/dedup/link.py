@@ -38,6 +38,8 @@ def link(chunks: Sequence[Chunk], corpus: DuplicateCorpus, settings: DedupSettin
     texts = {chunk.id: prepared(chunk.text) for chunk in chunks}
     near, displaced = _partners(texts, corpus, settings)
     kept, _ = _partners(displaced, corpus, settings)
+    # Two that share a bucket which has grown large may only now have to be compared, as first and member.
+    near |= {id: others & displaced for id, others in kept.items()}
     pairs = sorted({(min(id, other), max(id, other)) for id, others in near.items() for other in others})
     known = corpus.texts(sorted({id for pair in pairs for id in pair} - texts.keys()))
     texts |= {id: prepared(text) for id, text in known.items()}

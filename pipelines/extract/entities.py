@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from types import MappingProxyType
 
 from schemas.facts import Entity, Relation
 
@@ -19,17 +20,20 @@ _RULES = (
     ),
     ("product", re.compile(r"(?<![A-Za-z])[A-Z][A-Za-z]{2,}(?=\s[vV]?\d+\.\d+)")),
 )
+NONE: Mapping[str, str] = MappingProxyType({})
 _RELATION = re.compile(
     r"(?P<s>[A-Za-z0-9\u4e00-\u9fff]{2,20}?)(?P<p>依赖于?|属于|替代|取代|隶属于|\s(?:depends on|replaces|requires)\s)"
     r"(?P<o>[A-Za-z0-9\u4e00-\u9fff]{2,20})"
 )
 
 
-def known(text: str, terms: Mapping[str, str]) -> tuple[Entity, ...]:
-    """Names of the site's dictionary, longest first where they overlap; Latin names only as whole words."""
+def known(text: str, terms: Mapping[str, str], synonyms: Mapping[str, str] = NONE) -> tuple[Entity, ...]:
+    """Entries of the dictionary, longest first where they overlap; Latin names only as whole words. A synonym counts
+    as the name that it stands for."""
     if not terms:
         return ()
-    found = dict.fromkeys(match.group() for match in _dictionary(tuple(terms)).finditer(text))
+    pattern = _dictionary((*terms, *(word for word, name in synonyms.items() if name in terms)))
+    found = dict.fromkeys(synonyms.get(one, one) for one in pattern.findall(text))
     return tuple(Entity(text=name, type=terms[name], method="dictionary") for name in found)
 
 

@@ -25,7 +25,7 @@ def _by_rule(chunk: MaskedChunk, settings: ExtractSettings) -> Extraction:
     return Extraction(
         chunk=chunk.id,
         keywords=keywords(chunk.text, settings.keywords, settings.max_phrase),
-        entities=(*known(chunk.text, settings.terms), *entities(chunk.text)),
+        entities=(*known(chunk.text, settings.terms, settings.synonyms), *entities(chunk.text)),
         relations=relations(chunk.text),
     )
 
@@ -41,7 +41,7 @@ def _grounded(chunk: MaskedChunk, reply: Reply, method: str, settings: ExtractSe
         chunk=chunk.id,
         keywords=tuple(Keyword(text=word, weight=1.0) for word in words),
         entities=(
-            *known(chunk.text, settings.terms),
+            *known(chunk.text, settings.terms, settings.synonyms),
             *(Entity(text=e.text, type=e.type, method=method) for e in reply.entities if held(e.text)),
         ),
         relations=tuple(

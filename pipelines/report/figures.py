@@ -11,9 +11,13 @@ from pipelines.publish.rows import visible_versions
 from sql import tables
 
 
-def figures(tx: Connection, kb: str, number: int, scope: str) -> dict[str, Any]:
-    """Of the versions that readers see at the release, or that it would bring; outcomes are of the whole kb."""
-    versions = _staged(tx, kb, number) if scope == "staged" else sorted(visible_versions(tx, kb, number).values())
+def shown_versions(tx: Connection, kb: str, number: int, scope: str) -> list[str]:
+    """The versions that readers see at the release, or that it would bring."""
+    return _staged(tx, kb, number) if scope == "staged" else sorted(visible_versions(tx, kb, number).values())
+
+
+def figures(tx: Connection, kb: str, versions: Sequence[str]) -> dict[str, Any]:
+    """Of these versions; outcomes are of the whole kb."""
     v, x = tables.version, tables.rejection
     states = tx.execute(select(v.c.state, func.count()).where(v.c.kb == kb).group_by(v.c.state)).all()
     codes = select(x.c.code, func.count()).where(x.c.kb == kb, x.c.standing.is_(True)).group_by(x.c.code)

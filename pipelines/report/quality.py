@@ -10,7 +10,8 @@ from pipelines.library import whole
 from pipelines.publish.collections import collections
 from pipelines.publish.rows import live_release
 from pipelines.report import drift, expectations, frames
-from pipelines.report.figures import figures
+from pipelines.report.figures import figures, shown_versions
+from pipelines.report.rules import rule_effects
 from sql import tables
 
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ def measure(app: "App", release: int | None = None, docs: bool = True) -> dict[s
     made, found = _frames(app, number, scope, before)
     checked = expectations.check(made, run_name=f"{app.kb}-{number}-{scope}")
     with app.database.read() as tx:
-        shown = figures(tx, app.kb, number, scope)
+        versions = shown_versions(tx, app.kb, number, scope)
+        shown = figures(tx, app.kb, versions)
+    rules = rule_effects(app, versions)
     report = {
         "schema": "sluice.quality/1",
         "kb": app.kb,
@@ -43,6 +46,7 @@ def measure(app: "App", release: int | None = None, docs: bool = True) -> dict[s
         "suites": _brief(checked.suites),
         **found,
         "figures": shown,
+        "rules": rules,
     }
     run = _store(app, report)
     if docs:

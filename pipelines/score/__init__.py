@@ -2,6 +2,6 @@
 
 from pipelines.score.page import page_signals
 from pipelines.score.score import injection_signal, score_chunk
-from pipelines.score.shadow import Trial, trials
+from pipelines.score.shadow import RuleEffect, effects
 
-__all__ = ["Trial", "injection_signal", "page_signals", "score_chunk", "trials"]
+__all__ = ["RuleEffect", "effects", "injection_signal", "page_signals", "score_chunk"]

@@ -290,3 +290,14 @@ def test_the_stability_index_is_never_negative_and_zero_for_the_same(
 ) -> None:
     assert drift.psi(before, before) == 0
     assert drift.psi(before, after) >= 0
+
+
+def test_rules_on_trial_stand_beside_acting_ones_in_the_report(live: Kb) -> None:
+    report = quality.measure(live.app, docs=False)
+    trial = {one["rule"]: one["hits"] for one in report["rules"] if not one["acting"]}
+    assert trial == {"outdated": 0, "template": 0}
+    live.write("forms-template", "The approval form for a journey names the traveller, the town and the purpose.")
+    live.release()
+    report = quality.measure(live.app, docs=False)
+    assert {one["rule"]: one["hits"] for one in report["rules"] if not one["acting"]} == {"outdated": 0, "template": 1}
+    assert "on trial" in page(report, []) and "试运行" in page(report, [], "zh")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipelines.score import page_signals, score_chunk, trials
+from pipelines.score import effects, page_signals, score_chunk
 from pipelines.score.noise import scanned
 from pipelines.score.settings import ScoreSettings
 from pipelines.score.shape import shape
@@ -73,7 +73,9 @@ def test_a_rule_on_trial_is_written_and_changes_nothing() -> None:
     assert not {one.name for one in trial.signals} & {"draft", "template"}
 
 
-def test_the_report_compares_what_rules_on_trial_would_have_done() -> None:
+def test_the_report_compares_what_rules_did_and_those_on_trial_would_have_done() -> None:
     settings = ScoreSettings(trial=("draft",), index_from=0.75, low_from=0.5)
-    made = trials((scored(PROSE, settings, draft=value) for value in (0.0, 1.0, 1.0)), settings)
-    assert [(one.rule, one.hits, one.moved) for one in made] == [("draft", 2, {"index>low": 2})]
+    made = effects([scored(PROSE, settings, draft=value, outdated=1.0) for value in (0.0, 1.0, 1.0)], settings)
+    shown = {one.rule: (one.acting, one.hits, one.moved) for one in made}
+    assert shown["draft"] == (False, 2, {"low>quarantine": 2}) and made[-1].rule == "draft"
+    assert shown["outdated"] == (True, 3, {"index>low": 3}) and shown["links"] == (True, 0, {})
