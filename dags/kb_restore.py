@@ -1,27 +1,5 @@
-"""Give back to readers what was quarantined."""
+"""Give back to readers what was quarantined. A DAG of Airflow."""
 
-from typing import Any
+from pipelines.airflow_dags import governing
 
-from airflow.sdk import DAG, get_current_context, task
-
-from pipelines.airflow_dags import RETRY, actor, subject
-
-with DAG(
-    "kb_restore",
-    description="Give back what was quarantined",
-    schedule=None,
-    is_paused_upon_creation=False,
-    catchup=False,
-    default_args=RETRY,
-    tags=["sluice", "governance"],
-    params=subject(("document", "source", "version", "chunk")),
-):
-
-    @task
-    def restore(params: dict[str, Any]) -> dict[str, int]:
-        from pipelines import airflow_tasks
-
-        who = actor(get_current_context())
-        return airflow_tasks.govern("restore", params["kind"], params["subject"], params["reason"], who)
-
-    restore()
+dag = governing("restore", "Give back what was quarantined", ("document", "source", "version", "chunk"))

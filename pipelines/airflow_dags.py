@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from airflow.sdk import Param, get_current_context, task
+from airflow.sdk import DAG, Param, get_current_context, task
 from airflow.sdk.definitions.retry_policy import ExceptionRetryPolicy, RetryAction, RetryRule
 
 from pipelines.airflow_notify import Tell
@@ -36,6 +36,29 @@ def subject(kinds: tuple[str, ...]) -> dict[str, Any]:
         "subject": Param(type="string", minLength=1, description="Its id; for a source its name."),
         "reason": reason(),
     }
+
+
+def governing(action: Any, description: str, kinds: tuple[str, ...]) -> DAG:
+    """The DAG of a form that names something and says why, and of one task that acts on it."""
+    with DAG(
+        f"kb_{action}",
+        description=description,
+        schedule=None,
+        is_paused_upon_creation=False,
+        catchup=False,
+        default_args=RETRY,
+        tags=["sluice", "governance"],
+        params=subject(kinds),
+    ) as dag:
+
+        @task
+        def act(params: dict[str, Any]) -> dict[str, int]:
+            from pipelines import airflow_tasks
+
+            return airflow_tasks.govern(action, params["kind"], params["subject"], params["reason"], who()[1])
+
+        act.override(task_id=action)()
+    return dag
 
 
 def who() -> tuple[str, str]:

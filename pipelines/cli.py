@@ -11,8 +11,10 @@ from pipelines.cli_conflicts import app as conflicts_app
 from pipelines.cli_duplicates import app as duplicates_app
 from pipelines.cli_edit import app as edit_app
 from pipelines.cli_eval import app as eval_app
+from pipelines.cli_govern import app as govern_app
 from pipelines.cli_impact import app as impact_app
 from pipelines.cli_keep import app as keep_app
+from pipelines.cli_options import Actor, Doc, Json, Reason, needed, wired
 from pipelines.cli_output import emit, explained
 from pipelines.cli_progress import progress
 from pipelines.cli_report import app as report_app
@@ -36,20 +38,7 @@ app.add_typer(sources_app)
 app.add_typer(conflicts_app, name="conflicts")
 app.add_typer(report_app)
 app.add_typer(impact_app)
-
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
-Reason = Annotated[str, typer.Option("--reason", help="Why; kept in the audit.")]
-Actor = Annotated[str, typer.Option("--actor", help="Who acts; default: the login name.")]
-Doc = Annotated[str | None, typer.Option("--doc", help="Document id.")]
-SourceName = Annotated[str | None, typer.Option("--source", help="Source name.")]
-Version = Annotated[str | None, typer.Option("--version", help="Version id.")]
-ChunkId = Annotated[str | None, typer.Option("--chunk", help="Chunk id.")]
-
-
-def _wired(actor: str = "") -> Any:
-    from pipelines.wiring import wire
-
-    return wire(actor=actor)
+app.add_typer(govern_app)
 
 
 @app.command()
@@ -57,15 +46,15 @@ def init(json_: Json = False) -> None:
     """Create or migrate the database and the artifact zones."""
     from pipelines.migrate import migrate
 
-    wired = _wired()
-    migrate(wired)
-    emit({"schema": "sluice.init/1", "kb": wired.kb, "home": str(wired.settings.home.resolve())}, json_)
+    application = wired()
+    migrate(application)
+    emit({"schema": "sluice.init/1", "kb": application.kb, "home": str(application.settings.home.resolve())}, json_)
 
 
 def _read(view: Callable[..., dict[str, Any]], as_json: bool, *arguments: Any) -> None:
-    wired = _wired()
-    with wired.database.read() as tx:
-        result = view(tx, wired.kb, *arguments)
+    application = wired()
+    with application.database.read() as tx:
+        result = view(tx, application.kb, *arguments)
     emit(result, as_json)
 
 
@@ -97,8 +86,8 @@ def release_approve(
     from pipelines.report import views
     from pipelines.review import decide
 
-    wired = _wired(actor)
-    decide.approve(wired, number, reason, documents or ())
+    application = wired(actor)
+    decide.approve(application, number, reason, documents or ())
     _read(views.release, json_, number)
 
 
@@ -108,7 +97,7 @@ def release_decline(number: int, reason: Reason = "", actor: Actor = "", json_: 
     from pipelines.report import views
     from pipelines.review import decide
 
-    decide.decline(_wired(actor), number, reason)
+    decide.decline(wired(actor), number, reason)
     _read(views.release, json_, number)
 
 
@@ -120,7 +109,7 @@ def release_hold(
     from pipelines.report import views
     from pipelines.review import decide
 
-    decide.hold(_wired(actor), number, documents, reason)
+    decide.hold(wired(actor), number, documents, reason)
     _read(views.release, json_, number)
 
 
@@ -130,9 +119,7 @@ def release_overrule(number: int, reason: Reason = "", actor: Actor = "", json_:
     from pipelines.publish.gate import overrule
     from pipelines.report import views
 
-    if not reason:
-        raise typer.BadParameter("--reason is needed: it is kept in the audit")
-    overrule(_wired(actor), number, reason)
+    overrule(wired(actor), number, needed(reason))
     _read(views.release, json_, number)
 
 
@@ -152,7 +139,7 @@ def release_publish(number: int, reason: Reason = "", actor: Actor = "", json_: 
     """Make an approved release the live one."""
     from pipelines.publish.publish import publish
 
-    emit(_published(publish(_wired(actor), number, reason)), json_)
+    emit(_published(publish(wired(actor), number, reason)), json_)
 
 
 @app.command()
@@ -168,87 +155,12 @@ def rollback(
     from pipelines.publish import rollback as acts
 
     if number is not None and not doc and not to:
-        done = acts.rollback(_wired(actor), number, reason)
+        done = acts.rollback(wired(actor), number, reason)
     elif number is None and doc and to:
-        done = acts.rollback_document(_wired(actor), doc, to, reason)
+        done = acts.rollback_document(wired(actor), doc, to, reason)
     else:
         raise typer.BadParameter("name a release, or --doc with --to")
     emit(_published(done), json_)
-
-
-def _subject(doc: str | None, source: str | None, version: str | None, chunk: str | None) -> tuple[Any, str]:
-    named = {"document": doc, "source": source, "version": version, "chunk": chunk}
-    given = [(kind, value) for kind, value in named.items() if value]
-    if len(given) != 1:
-        raise typer.BadParameter("name exactly one of --doc, --source, --version, --chunk")
-    return given[0]
-
-
-def _used(action: str, subject: tuple[str, str], used: Any, live: int) -> dict[str, Any]:
-    return {
-        "schema": f"sluice.{action}/1",
-        "subject": {"kind": subject[0], "id": subject[1]},
-        "impact": {"chunks": used.chunks, "queries": used.queries, "users": used.users},
-        "release": live,
-    }
-
-
-def _govern(action: str, subject: tuple[Any, str], reason: str, actor: str, as_json: bool) -> None:
-    from pipelines.publish.rows import live_release
-    from pipelines.review import quarantine as acts
-
-    if not reason:
-        raise typer.BadParameter("--reason is needed: it is kept in the audit")
-    wired = _wired(actor)
-    found = getattr(acts, action)(wired, *subject, reason)
-    with wired.database.read() as tx:
-        used = found if action != "requeue" else acts.impact(tx, wired.kb, *subject)
-        live = live_release(tx, wired.kb)
-    result = _used(action, subject, used, live)
-    if action == "requeue":
-        result["versions"] = found
-    emit(result, as_json)
-
-
-@app.command()
-def quarantine(
-    doc: Doc = None,
-    source: SourceName = None,
-    version: Version = None,
-    chunk: ChunkId = None,
-    reason: Reason = "",
-    actor: Actor = "",
-    json_: Json = False,
-) -> None:
-    """Take something from readers at once, at every release."""
-    _govern("quarantine", _subject(doc, source, version, chunk), reason, actor, json_)
-
-
-@app.command()
-def restore(
-    doc: Doc = None,
-    source: SourceName = None,
-    version: Version = None,
-    chunk: ChunkId = None,
-    reason: Reason = "",
-    actor: Actor = "",
-    json_: Json = False,
-) -> None:
-    """Give back what was quarantined."""
-    _govern("restore", _subject(doc, source, version, chunk), reason, actor, json_)
-
-
-@app.command()
-def requeue(
-    doc: Doc = None,
-    source: SourceName = None,
-    version: Version = None,
-    reason: Reason = "",
-    actor: Actor = "",
-    json_: Json = False,
-) -> None:
-    """Send rejected versions through the layers again at the next sync."""
-    _govern("requeue", _subject(doc, source, version, None), reason, actor, json_)
 
 
 @app.command()
@@ -283,9 +195,9 @@ def audit(
     """Who did what, when, to what, why."""
     from pipelines.report import views
 
-    wired = _wired()
-    with wired.database.read() as tx:
-        result = views.audit(tx, wired.kb, verify)
+    application = wired()
+    with application.database.read() as tx:
+        result = views.audit(tx, application.kb, verify)
     emit(result, json_)
     if verify and not result["verified"]:
         raise typer.Exit(1)
@@ -308,7 +220,7 @@ def reconcile(
     """Compare SQL with what the index really holds."""
     from pipelines.publish.reconcile import reconcile as act
 
-    emit(act(_wired(actor), repair=repair), json_)
+    emit(act(wired(actor), repair=repair), json_)
 
 
 @app.command()

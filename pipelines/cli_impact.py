@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from pipelines.cli_options import ChunkId, Doc, Json, SourceName, Version, subject, wired
 from pipelines.cli_output import emit
 
 app = typer.Typer()
@@ -14,43 +15,38 @@ app = typer.Typer()
 
 @app.command()
 def impact(
-    doc: Annotated[str | None, typer.Option("--doc", help="Document id.")] = None,
-    source: Annotated[str | None, typer.Option("--source", help="Source name.")] = None,
-    version: Annotated[str | None, typer.Option("--version", help="Version id.")] = None,
-    chunk: Annotated[str | None, typer.Option("--chunk", help="Chunk id.")] = None,
+    doc: Doc = None,
+    source: SourceName = None,
+    version: Version = None,
+    chunk: ChunkId = None,
     release: Annotated[int | None, typer.Option("--release", help="Release number.")] = None,
     since: Annotated[
         str | None, typer.Option("--since", help="From this time on: 2026-11-30 or 2026-11-30T08:00.")
     ] = None,
     until: Annotated[str | None, typer.Option("--until", help="Before this time.")] = None,
     to: Annotated[Path | None, typer.Option("--csv", help="Write the questions to this file.")] = None,
-    json_: Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")] = False,
+    json_: Json = False,
 ) -> None:
     """Which logged questions, people and answers used something, between two times."""
     from pipelines.publish.rows import live_release
     from pipelines.report.impacts import asked
     from pipelines.review.quarantine import check_known
     from pipelines.review.quarantine import impact as counted
-    from pipelines.wiring import wire
 
-    named = {"document": doc, "source": source, "version": version, "chunk": chunk, "release": release}
-    given = [(kind, str(value)) for kind, value in named.items() if value is not None]
-    if len(given) != 1:
-        raise typer.BadParameter("name exactly one of --doc, --source, --version, --chunk, --release")
-    kind, subject = given[0]
+    kind, name = subject(document=doc, source=source, version=version, chunk=chunk, release=release)
     span = {"since": _seconds(since), "until": _seconds(until)}
-    wired = wire()
-    with wired.database.read() as tx:
-        check_known(tx, wired.kb, kind, subject)
-        used = counted(tx, wired.kb, kind, subject, **span)
-        rows = asked(tx, wired.kb, kind, subject, **span, limit=None if to else 1000)
-        live = live_release(tx, wired.kb)
+    application = wired()
+    with application.database.read() as tx:
+        check_known(tx, application.kb, kind, name)
+        used = counted(tx, application.kb, kind, name, **span)
+        rows = asked(tx, application.kb, kind, name, **span, limit=None if to else 1000)
+        live = live_release(tx, application.kb)
     questions = [_shown(one) for one in rows]
     if to:
         _write(to, questions)
     result: dict[str, Any] = {
         "schema": "sluice.impact/1",
-        "subject": {"kind": kind, "id": subject},
+        "subject": {"kind": kind, "id": name},
         "impact": {"chunks": used.chunks, "queries": used.queries, "users": used.users},
         "questions": questions,
         "release": live,

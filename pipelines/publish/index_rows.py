@@ -1,7 +1,7 @@
 """SQL rows on their way into the index, from stored vectors."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
@@ -9,34 +9,20 @@ from sqlalchemy import select
 from pipelines.errors import Code, SluiceError
 from pipelines.publish import vectors
 from pipelines.publish.collections import Collection
+from pipelines.publish.rows import batches, paged
 from schemas.index import IndexRow
 from sql import tables
 
 if TYPE_CHECKING:
     from pipelines.app import App
 
-BATCH = 500
-
 
 def rows_of(app: "App", number: int, operation: str) -> Iterator[Any]:
     """SQL rows of a release's list of rows to open or to close, by id, read a bounded number at a time."""
     row, listed = tables.chunk, tables.release_row
     mine = (listed.c.kb == app.kb) & (listed.c.release == number) & (listed.c.operation == operation)
-    query = select(row).join(listed, listed.c.row == row.c.id).where(mine).order_by(row.c.id).limit(BATCH)
-    after = ""
-    while True:
-        with app.database.read() as tx:
-            page = tx.execute(query.where(row.c.id > after)).all()
-        yield from page
-        if len(page) < BATCH:
-            return
-        after = page[-1].id
-
-
-def batches(rows: Iterable[Any], size: int = BATCH) -> Iterator[list[Any]]:
-    rest = iter(rows)
-    while batch := list(islice(rest, size)):
-        yield batch
+    query = select(row).join(listed, listed.c.row == row.c.id).where(mine)
+    return chain.from_iterable(paged(app, query, row.c.id))
 
 
 def write_rows(app: "App", collection: Collection, rows: Iterable[Any]) -> int:

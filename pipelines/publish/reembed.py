@@ -5,7 +5,7 @@ run goes on with what is missing. The old collection is kept as it is until a va
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,15 +16,14 @@ from pipelines.errors import Code, Misconfigured, SluiceError
 from pipelines.ports import Embedder
 from pipelines.publish import vectors
 from pipelines.publish.collections import Collection, add, collections
-from pipelines.publish.index_rows import batches, write_rows
+from pipelines.publish.index_rows import write_rows
 from pipelines.publish.publish import recover
+from pipelines.publish.rows import paged
 from schemas.chunk import MaskedChunk
 from sql import tables
 
 if TYPE_CHECKING:
     from pipelines.app import App
-
-PAGE = 500
 
 
 @dataclass(frozen=True)
@@ -110,7 +109,7 @@ def fill(app: "App", target: Collection, *, alone: bool) -> Filled:
     held = _held(app, target)
     written = embedded = 0
     seen: set[str] = set()
-    for page in batches(_pages(app), PAGE):
+    for page in _pages(app):
         seen.update(row.id for row in page)
         todo = [row for row in page if held.get(row.id) != (row.born, row.died, row.acl)]
         embedded += vectors.ensure(app, map(_masked, todo), target.embedder)
@@ -133,18 +132,11 @@ def _held(app: "App", target: Collection) -> dict[str, tuple[int, int, int]]:
     return {one.id: (one.born, one.died, one.acl) for one in app.index().states(target.name)}
 
 
-def _pages(app: "App") -> Iterator[Any]:
+def _pages(app: "App") -> Iterator[Sequence[Any]]:
     """All rows with their documents' access sets, by id; a publication beside it may add some that this misses."""
     c, d = tables.chunk, tables.document
-    query = select(c, d.c.acl).join(d, d.c.id == c.c.document).where(c.c.kb == app.kb).order_by(c.c.id).limit(PAGE)
-    after = ""
-    while True:
-        with app.database.read() as tx:
-            page = tx.execute(query.where(c.c.id > after)).all()
-        yield from page
-        if len(page) < PAGE:
-            return
-        after = page[-1].id
+    query = select(c, d.c.acl).join(d, d.c.id == c.c.document).where(c.c.kb == app.kb)
+    return paged(app, query, c.c.id)
 
 
 def _masked(row: Any) -> MaskedChunk:

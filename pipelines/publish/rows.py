@@ -5,9 +5,10 @@ back whatever the rolled-back releases had opened or closed, and history only gr
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Connection, or_, select
 
@@ -17,6 +18,8 @@ from sql import tables
 if TYPE_CHECKING:
     from pipelines.app import App
 
+T = TypeVar("T")
+PAGE = 500
 HIDDEN = ("quarantine", "held")
 """Bands of chunks that readers do not see."""
 AUTHORITY = {"L1": 1, "L2": 2, "L3": 3, "L4": 4}
@@ -105,6 +108,26 @@ def linked(tx: Connection, documents: Iterable[str]) -> set[str]:
         frontier = homes - found
         found |= frontier
     return found
+
+
+def paged(app: "App", query: Any, key: Any, size: int = PAGE) -> Iterator[Sequence[Any]]:
+    """Pages of a query in the order of a unique text column. No transaction is open while a page is worked on; what is
+    added meanwhile may be missed."""
+    after = ""
+    while True:
+        with app.database.read() as tx:
+            page = tx.execute(query.where(key > after).order_by(key).limit(size)).all()
+        if page:
+            yield page
+        if len(page) < size:
+            return
+        after = page[-1]._mapping[key]
+
+
+def batches(rows: Iterable[T], size: int = PAGE) -> Iterator[list[T]]:
+    rest = iter(rows)
+    while batch := list(islice(rest, size)):
+        yield batch
 
 
 def select_in(tx: Connection, query: Any, column: Any, values: Iterable[str]) -> set[str]:

@@ -7,7 +7,7 @@ after the thing itself: killed anywhere, the next vacuum goes on.
 import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, delete, exists, or_, select, tuple_, update
@@ -17,7 +17,7 @@ from pipelines.publish.belongings import belongings, delete_in, drop_facts, drop
 from pipelines.publish.collections import Collection, collections
 from pipelines.publish.forget import locked, resume
 from pipelines.publish.reembed import drop
-from pipelines.publish.rows import select_in
+from pipelines.publish.rows import paged, select_in
 from sql import tables
 
 if TYPE_CHECKING:
@@ -106,24 +106,12 @@ def _drop_rows(app: "App", kept: Sequence[int]) -> Counter[str]:
     counts: Counter[str] = Counter()
     with app.database.read() as tx:
         held = collections(tx, app.kb)
-    for page in _pages(app):
+    c = tables.chunk
+    for page in paged(app, select(c.c.id, c.c.born, c.c.died).where(c.c.kb == app.kb), c.c.id):
         gone = [row.id for row in page if not _seen(kept, row.born, row.died)]
         if gone:
             counts.update(_drop_page(app, held, gone))
     return counts
-
-
-def _pages(app: "App") -> Iterator[Sequence[Any]]:
-    c = tables.chunk
-    query = select(c.c.id, c.c.born, c.c.died).where(c.c.kb == app.kb).order_by(c.c.id).limit(PAGE)
-    after = ""
-    while True:
-        with app.database.read() as tx:
-            page = tx.execute(query.where(c.c.id > after)).all()
-        if not page:
-            return
-        yield page
-        after = page[-1].id
 
 
 def _drop_page(app: "App", held: Sequence[Collection], rows: Sequence[str]) -> dict[str, int]:

@@ -1,13 +1,13 @@
 """Vectors by (content hash, embedder): embedded once, then read back for every publish, retry and rollback."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
 from pipelines import log
 from pipelines.publish.collections import embedder_for, live_embedder
+from pipelines.publish.rows import batches
 from schemas.chunk import MaskedChunk
 from sql import tables
 
@@ -25,7 +25,7 @@ def ensure(app: "App", chunks: Iterable[MaskedChunk], embedder: str = "") -> int
     model = embedder_for(app, embedder) if embedder else live_embedder(app)
     print_ = model.description.fingerprint
     embedded = 0
-    for batch in _batches(chunks, BATCH):
+    for batch in batches(chunks, BATCH):
         hashes = {one.content_hash: one for one in batch}
         known = _known(app, list(hashes), print_)
         missing = [hashes[one] for one in hashes if one not in known]
@@ -42,12 +42,6 @@ def ensure(app: "App", chunks: Iterable[MaskedChunk], embedder: str = "") -> int
         embedded += len(missing)
         log.info("embedded", chunks=len(missing))
     return embedded
-
-
-def _batches(chunks: Iterable[MaskedChunk], size: int) -> Iterator[list[MaskedChunk]]:
-    rest = iter(chunks)
-    while batch := list(islice(rest, size)):
-        yield batch
 
 
 def _known(app: "App", hashes: Sequence[str], embedder: str) -> set[str]:
