@@ -26,14 +26,23 @@ from pipelines.publish.publish import publish
 from pipelines.query_log import feedback
 from pipelines.report.quality import measure, publish_pages
 from pipelines.review.decide import approve
+from pipelines.standalone import WHO
 from pipelines.wiring import wire
+from sluice_ui.host import Account
 from sql import tables
-from tests.fakes_host import FakeHost
+from tests.fakes_host import ACCOUNTS, FakeHost
 from tests.sample.make_sample import make
 
 OUT = Path(__file__).parent / "screenshots"
 SIZE = {"width": 1366, "height": 820}
 COLOURS = 96
+PEOPLE = {**ACCOUNTS, "engineer": Account("engineer", "engineer", ("op",)), "auditor": Account("auditor", "auditor")}
+OTHERS = {
+    "reviewer": {"lead": "/releases/3/review?group=low"},
+    "engineer": {"engineer": "/"},
+    "auditor": {"auditor": "/quality"},
+}
+"""What the others see: (name of the picture, page) by person."""
 EDITS = {"wiki/数据库备份.md": (("35天", "90天"), ("4小时", "2小时"))}
 QUESTIONS = ("年休假有几天", "how long are visitors' parking permits valid", "备份保留多少天")
 """The answer to the last one was called wrong."""
@@ -47,7 +56,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, _served(Path(folder)) as (address, app):
         OUT.mkdir(exist_ok=True)
         for language, locale in (("en", "en-US"), ("zh", "zh-CN")):
-            _take(address, locale, {f"{name}-{language}": path for name, path in _paths(app).items()})
+            for user, paths in {"admin": _paths(app), **OTHERS}.items():
+                _take(address, user, locale, {f"{name}-{language}": path for name, path in paths.items()})
 
 
 def _paths(app: App) -> dict[str, str]:
@@ -88,12 +98,12 @@ def _served(folder: Path) -> Iterator[tuple[str, App]]:
     from pipelines.adapters.milvus_local import stop_local_server
     from sluice_ui.app import create_app
 
-    os.environ |= {"SLUICE_HOME": str(folder / "home"), "SLUICE_SOURCES": str(folder / "kb" / "sources.yaml")}
+    os.environ |= {**WHO, "SLUICE_HOME": str(folder / "home"), "SLUICE_SOURCES": str(folder / "kb" / "sources.yaml")}
     make(folder / "kb")
     app = wire(actor="airflow")
     migrate(app)
     _grow(app, folder / "kb")
-    server = uvicorn.Server(uvicorn.Config(create_app(FakeHost(), lambda: app), port=0, log_level="warning"))
+    server = uvicorn.Server(uvicorn.Config(create_app(FakeHost(PEOPLE), lambda: app), port=0, log_level="warning"))
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
@@ -140,12 +150,12 @@ def _publish(app: App) -> None:
     publish_pages(app, measure(app, number))
 
 
-def _take(address: str, locale: str, pages: dict[str, str]) -> None:
+def _take(address: str, user: str, locale: str, pages: dict[str, str]) -> None:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as started:
         browser = started.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        headers = {"x-user": "admin"}
+        headers = {"x-user": user}
         context = browser.new_context(viewport=SIZE, locale=locale, extra_http_headers=headers)
         page = context.new_page()
         page.set_default_timeout(120_000)

@@ -20,7 +20,7 @@ ADMINS = ("/audit?verify=1", "/quality", "/questions")
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    if not os.environ.get("SLUICE_TEST_BROWSER"):
+    if os.environ.get("SLUICE_TEST_BROWSER", "0") == "0":
         pytest.skip("starts a real Airflow and Chromium: set SLUICE_TEST_BROWSER=1")
     if not shutil.which("chromium"):
         pytest.skip("no chromium on this machine")
