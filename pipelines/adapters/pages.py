@@ -24,7 +24,7 @@ from schemas.source import Source, SourceFile
 
 _SITEMAPS = 1000
 _MOST = 64 << 20
-"""Bytes of one sitemap, unpacked; the protocol allows 50 MB (sitemaps.org)."""
+"""Bytes of one sitemap, unpacked."""
 
 Known = tuple[str, str, str]
 """(ETag, Last-Modified, token) as the page said the last time."""

@@ -18,7 +18,7 @@ from schemas.origin import SqlOrigin
 from schemas.source import Source, SourceFile
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Connection, Engine
+    from sqlalchemy import ColumnClause, Connection, Engine, FromClause, Select
 
 PAGE = 500
 _DENIED = frozenset(("28000", "28P01", "42501", "1044", "1045", "1142", "1143", "1227"))
@@ -92,35 +92,37 @@ class SqlReader:
             last = keyed[-1][self._origin.key]
 
     def _page(self, columns: tuple[str, ...] | None, last: Any) -> list[Mapping[str, Any]]:
-        from sqlalchemy import column
-
-        key: ColumnElement[Any] = column(self._origin.key)
+        place = self._place()
+        key = place.c[self._origin.key]
+        query = self._select(place, columns).order_by(key).limit(PAGE)
+        if last is not None:
+            query = query.where(key > last)
         with self._connected() as connection:
-            query = self._query(columns).order_by(key).limit(PAGE)
-            if last is not None:
-                query = query.where(key > last)
             return [dict(row) for row in connection.execute(query).mappings()]
 
     def _row(self, key: Any) -> Mapping[str, Any]:
-        from sqlalchemy import column
-
+        place = self._place()
+        query = self._select(place, None).where(place.c[self._origin.key] == key).limit(1)
         with self._connected() as connection:
-            query = self._query(None).where(column(self._origin.key) == key).limit(1)
             found = connection.execute(query).mappings().first()
         if found is None:
             raise Rejected(Code.SCAN_UNREADABLE, "gone since it was listed")
         return dict(found)
 
-    def _query(self, columns: tuple[str, ...] | None) -> Any:
-        from sqlalchemy import column, literal_column, select, table, text
+    def _place(self) -> "FromClause":
+        """The table or query. Its columns carry its name: SQLite takes a lone "name" that is no column for a text."""
+        from sqlalchemy import column, table, text
 
+        columns: list[ColumnClause[Any]] = [column(name) for name in (self._origin.key, self._origin.updated) if name]
         if self._origin.query:
-            inner = text(self._origin.query.strip().rstrip(";")).columns()
-            place: Any = inner.subquery("sluice_rows")
-        else:
-            schema, _, name = self._source.location.rpartition(".")
-            place = table(name, schema=schema or None)
-        wanted: list[Any] = [column(one) for one in columns] if columns else [literal_column("*")]
+            return text(self._origin.query.strip().rstrip(";")).columns(*columns).subquery("sluice_rows")
+        schema, _, name = self._source.location.rpartition(".")
+        return table(name, *columns, schema=schema or None)
+
+    def _select(self, place: "FromClause", columns: tuple[str, ...] | None) -> "Select[Any]":
+        from sqlalchemy import literal_column, select
+
+        wanted: list[Any] = [place.c[one] for one in columns] if columns else [literal_column("*")]
         return select(*wanted).select_from(place)
 
     @contextmanager

@@ -20,6 +20,8 @@ DENIED = frozenset((401, 403))
 _BUSY = frozenset((408, 425, 429))
 _REDIRECTS = 5
 _SECONDS = 30.0
+_LISTING = 64
+"""Megabytes of one page of a listing, which is held in memory; a sitemap may have 50 (sitemaps.org)."""
 
 
 class Answer(NamedTuple):
@@ -49,11 +51,11 @@ class Web:
         self._hosts = {self._home[1], *(_authority(f"{self._home[0]}://{host}")[1] for host in self.origin.hosts)}
         self._made: httpx.Client | None = None
 
-    def get(self, url: str, headers: Mapping[str, str] | None = None) -> Answer:
+    def get(self, url: str, headers: Mapping[str, str] | None = None, megabytes: int | None = None) -> Answer:
         """Raises Busy, and Rejected(SCAN_OUTSIDE | SCAN_TOO_LARGE | SCAN_UNREADABLE)."""
         for _ in range(_REDIRECTS):
             self.check(url)
-            found = self._once(url, headers or {})
+            found = self._once(url, headers or {}, megabytes or self._megabytes)
             if isinstance(found, Answer):
                 return found
             url = urljoin(url, found)
@@ -62,7 +64,7 @@ class Web:
     def listing(self, url: str) -> Answer:
         """A part of the listing: all or nothing. Raises Misconfigured(SCAN_*) or Busy."""
         try:
-            found = self.patience.listing(lambda: self.get(url))
+            found = self.patience.listing(lambda: self.get(url, megabytes=_LISTING))
         except Rejected as error:
             raise Misconfigured(Code.SCAN_BAD_LISTING, f"{self.where}: {error.reason}") from error
         if found.status == 200:
@@ -85,7 +87,7 @@ class Web:
         if scheme not in ("https", self._home[0]) or host not in self._hosts:
             raise Rejected(Code.SCAN_OUTSIDE, "the address leads to a host that the source does not name")
 
-    def _once(self, url: str, headers: Mapping[str, str]) -> Answer | str:
+    def _once(self, url: str, headers: Mapping[str, str], megabytes: int) -> Answer | str:
         """The answer, or where it redirects to."""
         import httpx
 
@@ -98,7 +100,7 @@ class Web:
                     raise Busy(f"{self.where} answers HTTP {response.status_code}", _after(response.headers))
                 following = response.links.get("next", {}).get("url", "")
                 taken = response.iter_bytes() if response.status_code == 200 else ()
-                body = spooled(taken, self._megabytes) if taken else io.BytesIO()
+                body = spooled(taken, megabytes) if taken else io.BytesIO()
                 return Answer(response.status_code, response.headers, url, following, body)
         except httpx.InvalidURL as error:
             raise Rejected(Code.SCAN_OUTSIDE, "the address cannot be read") from error

@@ -1,8 +1,8 @@
 """The effects of a scan: list a source, compare with the registry, store what is new, note what is gone."""
 
 import tempfile
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
@@ -33,6 +33,8 @@ class Scan:
     """Documents."""
     problems: list[tuple[str, Code, str]] = field(default_factory=list)
     """(uri, code, reason)"""
+    sizes: dict[str, int] = field(default_factory=dict)
+    """Bytes by SHA-256 of what was read: not every listing tells."""
     shown: dict[str, str] = field(default_factory=dict)
     """Uris of problems as people may see them."""
     error: SluiceError | None = None
@@ -170,6 +172,7 @@ def _store(app: App, reader: SourceReader, result: Scan, erased: Collection[str]
             if sha in erased:
                 result.problems.append((uri, Code.FORGOTTEN, "this content was erased on request"))
                 return ""
+            result.sizes[sha] = copy.tell()
             app.artifacts.put_file(f"raw/file/{sha}", Path(copy.name))
             return sha
     except Rejected as error:
@@ -187,13 +190,13 @@ def _write(app: App, source: Source, names: Names, run: str, made: Plan, result:
     with app.database.write() as tx:
         key = (tables.source.c.kb == app.kb) & (tables.source.c.name == source.name)
         acl = tx.execute(select(tables.source.c.acl).where(key)).scalar_one()
-        for one in made.new:
+        for one in _sized(made.new, result):
             document = _document(tx, app, source, names, one, acl)
             _discover(tx, app, document, one, run)
-        for one in made.changed:
+        for one in _sized(made.changed, result):
             _seen(tx, app, names, str(one.document), one)
             _discover(tx, app, str(one.document), one, run)
-        for one in (*made.touched, *made.renamed):
+        for one in _sized((*made.touched, *made.renamed), result):
             _seen(tx, app, names, str(one.document), one, renamed.get(one.file.uri))
         leave(tx, app, result.removed, "no longer at its source")
         if confirm:
@@ -201,6 +204,10 @@ def _write(app: App, source: Source, names: Names, run: str, made: Plan, result:
         _note_problems(tx, app, source, result)
         tx.execute(update(tables.source).where(key).values(synced=app.clock()))
     app.checkpoint("scanned")
+
+
+def _sized(found: Iterable[Found], result: Scan) -> Iterator[Found]:
+    return (replace(one, file=one.file._replace(size=result.sizes[one.sha256])) for one in found)
 
 
 def _document(tx: Connection, app: App, source: Source, names: Names, one: Found, acl: int) -> str:
