@@ -18,7 +18,7 @@ def sources(
     from pipelines.wiring import wire
 
     wired = wire()
-    shown = {"name", "kind", "location", "authority", "scope"}
+    shown = {"name", "kind"} if check else {"name", "kind", "location", "authority", "scope"}
     found = [one.model_dump(mode="json", include=shown) for one in wired.sources().sources]
     if check:
         for line, source in zip(found, wired.sources().sources, strict=True):

@@ -87,7 +87,7 @@ class PagesReader:
             return Misconfigured(Code.SCAN_BAD_LISTING, f"{where}: {reason}")
         if self._denied == len(self._problems):
             return Misconfigured(Code.SCAN_SOURCE_DENIED, f"{where} may not be read ({reason})")
-        return Busy(f"{where}: no page answers ({reason})")
+        return Busy(f"{where}: {reason}")
 
     def open(self, uri: str) -> IO[bytes]:
         if self._held and self._held[0] == uri:

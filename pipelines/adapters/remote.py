@@ -64,7 +64,7 @@ class Patience:
         except Busy as error:
             self._failed += 1
             if self._failed >= IN_A_ROW:
-                raise
+                raise Busy(f"{IN_A_ROW} documents in a row could not be read: {error.reason}") from error
             raise Rejected(Code.SCAN_UNREADABLE, error.reason) from error
         self._failed = 0
         return found

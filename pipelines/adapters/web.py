@@ -67,6 +67,8 @@ class Web:
             found = self.patience.listing(lambda: self.get(url, megabytes=_LISTING))
         except Rejected as error:
             raise Misconfigured(Code.SCAN_BAD_LISTING, f"{self.where}: {error.reason}") from error
+        except Busy as error:
+            raise Busy(f"{self.where}: {error.reason}") from error
         if found.status == 200:
             return found
         code = Code.SCAN_SOURCE_DENIED if found.status in DENIED else Code.SCAN_BAD_LISTING
@@ -97,7 +99,7 @@ class Web:
                 if response.has_redirect_location:
                     return response.headers["location"]
                 if response.status_code in _BUSY or response.status_code >= 500:
-                    raise Busy(f"{self.where} answers HTTP {response.status_code}", _after(response.headers))
+                    raise Busy(f"HTTP {response.status_code}", _after(response.headers))
                 following = response.links.get("next", {}).get("url", "")
                 taken = response.iter_bytes() if response.status_code == 200 else ()
                 body = spooled(taken, megabytes) if taken else io.BytesIO()
@@ -105,7 +107,7 @@ class Web:
         except httpx.InvalidURL as error:
             raise Rejected(Code.SCAN_OUTSIDE, "the address cannot be read") from error
         except httpx.RequestError as error:
-            raise Busy(f"{self.where} does not answer ({type(error).__name__})") from error
+            raise Busy(f"no answer: {type(error).__name__}") from error
 
     def _secret_headers(self) -> dict[str, str]:
         return {name: self._secrets(one).get_secret_value() for name, one in self.origin.headers.items()}

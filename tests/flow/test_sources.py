@@ -4,8 +4,10 @@ import json
 from dataclasses import replace
 
 import pytest
+from typer.testing import CliRunner
 
 from pipelines.adapters.remote import Patience
+from pipelines.cli import app as command
 from pipelines.errors import Code
 from pipelines.migrate import migrate
 from pipelines.publish.publish import publish
@@ -13,7 +15,7 @@ from pipelines.review.decide import approve
 from pipelines.wiring import make_reader
 from tests.fakes import FakeEmbedder
 from tests.fakes_index import FakeIndex
-from tests.fakes_sources import PLACES, ApiPlace, secrets_of
+from tests.fakes_sources import PLACES, secrets_of
 from tests.flow.conftest import TOPICS, open_kb, page
 
 
@@ -50,7 +52,7 @@ def every(kinds):
     )
 
 
-@every({name: made for name, made in PLACES.items() if name != "folder"})
+@every("api", "git", "pages", "sql", slow=("git behind http", "s3", "sitemap"))
 def test_only_what_changed_is_fetched_and_what_is_gone_leaves_with_a_release(place, tmp_path):
     kb, opens = opened(place, tmp_path)
     kb.release()
@@ -73,7 +75,7 @@ def test_only_what_changed_is_fetched_and_what_is_gone_leaves_with_a_release(pla
     kb.app.database.engine.dispose()
 
 
-@every(PLACES)
+@every("api", "folder", "git", slow=("pages", "s3", "sitemap", "sql"))
 def test_a_source_that_is_gone_loses_nothing(place, tmp_path):
     kb, _ = opened(place, tmp_path)
     kb.sync()
@@ -84,7 +86,7 @@ def test_a_source_that_is_gone_loses_nothing(place, tmp_path):
     kb.app.database.engine.dispose()
 
 
-@every({"api": ApiPlace})
+@every("api")
 def test_a_listing_that_fails_in_the_middle_removes_and_takes_nothing(place, tmp_path):
     kb, _ = opened(place, tmp_path)
     kb.release()
@@ -98,3 +100,17 @@ def test_a_listing_that_fails_in_the_middle_removes_and_takes_nothing(place, tmp
     scan = kb.sync().scans[0]
     assert len(scan.removed) == 1 and len(scan.plan.new) == 1
     kb.app.database.engine.dispose()
+
+
+def test_the_command_lists_sources_and_says_which_cannot_be_listed(tmp_path, monkeypatch):
+    entries = [{"name": "here", "location": "docs"}, {"name": "away", "kind": "git", "location": "nothing"}]
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("# A")
+    (tmp_path / "sources.yaml").write_text(json.dumps({"sources": entries}))
+    monkeypatch.setenv("SLUICE_SOURCES", str(tmp_path / "sources.yaml"))
+    monkeypatch.setenv("SLUICE_HOME", str(tmp_path / "home"))
+    plain = CliRunner().invoke(command, ["sources", "--json"])
+    assert plain.exit_code == 0 and [one["kind"] for one in json.loads(plain.stdout)["sources"]] == ["folder", "git"]
+    checked = CliRunner().invoke(command, ["sources", "--check", "--json"])
+    here, away = json.loads(checked.stdout)["sources"]
+    assert checked.exit_code == 1 and here["documents"] == 1 and away["error"].startswith("scan.source_gone: ")
