@@ -46,10 +46,10 @@ def place(request, tmp_path):
     made.close()
 
 
-def every(kinds):
-    return pytest.mark.parametrize(
-        "place", [pytest.param(kinds[name], id=name) for name in sorted(kinds)], indirect=True
-    )
+def every(*kinds, slow=()):
+    marks = dict.fromkeys(slow, [pytest.mark.slow])
+    params = [pytest.param(PLACES[name], id=name, marks=marks.get(name, [])) for name in (*kinds, *slow)]
+    return pytest.mark.parametrize("place", params, indirect=True)
 
 
 @every("api", "git", "pages", "sql", slow=("git behind http", "s3", "sitemap"))
