@@ -47,8 +47,8 @@ def place(request, tmp_path):
 
 
 def every(*kinds, slow=()):
-    marks = dict.fromkeys(slow, [pytest.mark.slow])
-    params = [pytest.param(PLACES[name], id=name, marks=marks.get(name, [])) for name in (*kinds, *slow)]
+    quick = [pytest.param(PLACES[name], id=name) for name in kinds]
+    params = [*quick, *(pytest.param(PLACES[name], id=name, marks=pytest.mark.slow) for name in slow)]
     return pytest.mark.parametrize("place", params, indirect=True)
 
 
