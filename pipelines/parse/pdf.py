@@ -25,6 +25,9 @@ TAIL = 1024
 """Readers look for the end mark in the last bytes (PDF 1.7, annex H.3.4.4)."""
 
 
+DAMAGED = "the file is damaged: pages or text may be missing"
+
+
 def parse_pdf(path: Path, *, name: str, ocr: Ocr | None, settings: ParseSettings) -> Document:
     """Blocks in reading order, one verdict for each page.
 
@@ -178,6 +181,8 @@ def _read(
         verdicts.append(verdict)
         progress.finished(index + 1)
     _refuse_empty(pdf, blocks, verdicts)
+    if getattr(pdf, "is_repaired", False):
+        verdicts[0] = verdicts[0].model_copy(update={"warnings": (*verdicts[0].warnings, DAMAGED)})
     return _document(pdf, media, name, join_tables(without_repeated(blocks), verdicts), verdicts, tuple(removed))
 
 
