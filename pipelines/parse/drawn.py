@@ -76,3 +76,10 @@ def _images_over(page: Any) -> list[tuple[int, Rectangle]]:
 
 def _same(a: Sequence[float], b: Sequence[float]) -> bool:
     return all(abs(one - other) < 2 for one, other in zip(a, b, strict=True))
+
+
+def pixels(pixmap: Any) -> Any:
+    """Of a pymupdf pixmap: numpy uint8, height x width x 3, RGB."""
+    import numpy as np
+
+    return np.frombuffer(pixmap.samples, dtype=np.uint8).reshape(pixmap.height, pixmap.width, 3)

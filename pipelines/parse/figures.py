@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pipelines.parse import sink
+from pipelines.parse.drawn import pixels
 from pipelines.parse.lines import Line, ocr_lines
 from pipelines.parse.order import Rectangle, reading_order
 from pipelines.parse.paragraphs import join, to_box
@@ -107,7 +108,7 @@ def _block(
     picture = _picture(page, box, settings) if kept.folder or (ocr and not lines) else None
     read, engine = list(lines), "pymupdf"
     if picture and ocr and not lines:
-        image, scale = _pixels(picture), (box[2] - box[0]) / picture.width
+        image, scale = pixels(picture), (box[2] - box[0]) / picture.width
         read, engine = ocr_lines(ocr.read(image), scale, settings.trusted_confidence), ocr.name
     ordered = [read[i].text for i in reading_order([line.box for line in read])]
     return Block(
@@ -129,12 +130,6 @@ def _picture(page: Any, box: Rectangle, settings: ParseSettings) -> Any:
     zoom = min(settings.render_dpi / 72, MAX_SIDE / max(box[2] - box[0], box[3] - box[1]))
     matrix = pymupdf.Matrix(zoom, zoom)
     return page.get_pixmap(matrix=matrix, clip=pymupdf.Rect(box), colorspace=pymupdf.csRGB, alpha=False)
-
-
-def _pixels(picture: Any) -> Any:
-    import numpy as np
-
-    return np.frombuffer(picture.samples, dtype=np.uint8).reshape(picture.height, picture.width, 3)
 
 
 def without_repeated(blocks: Sequence[Block]) -> list[Block]:

@@ -64,7 +64,7 @@ def _rules(path: Path, number: int) -> int:
 def find_tables(path: Path, number: int, lines: Sequence[Line]) -> list[PlainTable]:
     """camelot's, which sees more columns, where ruled lines do not speak against it; else pdfplumber's ruled ones."""
     ruled = [table for table in _tried(_by_pdfplumber, path, number) if _holds(table, lines)]
-    free = [table for table in _tried(_by_camelot, path, number) if _holds(table, lines) and _is_compact(table)]
+    free = [table for table in _tried(by_camelot, path, number) if _holds(table, lines) and _is_compact(table)]
     free = [table for table in free if all(_shared(table, one) in (0, 1) for one in ruled)]
     chosen: list[PlainTable] = []
     for table in [*sorted(free, key=lambda one: -_area(one.box)), *ruled]:
@@ -80,7 +80,7 @@ def _tried(read: Callable[[Path, int], list[PlainTable]], path: Path, number: in
         return []
 
 
-def _by_camelot(path: Path, number: int) -> list[PlainTable]:
+def by_camelot(path: Path, number: int) -> list[PlainTable]:
     import camelot
 
     logging.getLogger("camelot").setLevel(logging.ERROR)

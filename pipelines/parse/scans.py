@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from pipelines.parse.cells import to_html, to_markdown
+from pipelines.parse.drawn import pixels
 from pipelines.parse.lines import Line, ocr_lines, union
 from pipelines.parse.order import Rectangle, reading_order
 from pipelines.parse.orientation import quarter_turns
@@ -264,8 +265,6 @@ def _dpi(page: Any, settings: ParseSettings) -> float:
 
 def render(page: Any, dpi: float) -> Any:
     """numpy uint8 array, height x width x 3, RGB."""
-    import numpy as np
     import pymupdf
 
-    pixmap = page.get_pixmap(matrix=pymupdf.Matrix(dpi / 72, dpi / 72), colorspace=pymupdf.csRGB, alpha=False)
-    return np.frombuffer(pixmap.samples, dtype=np.uint8).reshape(pixmap.height, pixmap.width, 3)
+    return pixels(page.get_pixmap(matrix=pymupdf.Matrix(dpi / 72, dpi / 72), colorspace=pymupdf.csRGB, alpha=False))

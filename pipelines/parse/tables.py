@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pipelines.parse.cells import Cell, Grid, flatten, read_html
+from pipelines.parse.cells import Grid, read_html
 from pipelines.parse.layout_model import one_thread
 from pipelines.parse.order import Rectangle
 from pipelines.parse.rows import Row, joined
@@ -57,7 +57,7 @@ def find_tables(page: Any, path: Path) -> list[Table]:
             continue
         table = Table(grid, box, "pymupdf", _same_numbers(grid, page, box))  # type: ignore[arg-type]
         if _doubtful(table):
-            table = _by_rules(page, path, table) or table
+            table = _better(page, path, table) or table
         tables.append(table)
     return tables
 
@@ -109,26 +109,11 @@ def _doubtful(table: Table) -> bool:
     return not table.exact or (width <= 2 and long)
 
 
-def _by_rules(page: Any, path: Path, table: Table) -> Table | None:
-    """The same table by its ruled lines (pdfplumber), if that keeps the numbers and sees at least as many columns."""
-    import pdfplumber
+def _better(page: Any, path: Path, table: Table) -> Table | None:
+    """Another engine's reading that keeps the numbers."""
+    from pipelines.parse.table_fallbacks import other_readings
 
-    if page.rotation:
-        return None
-    with pdfplumber.open(path, pages=[page.number + 1]) as pdf:
-        plumbed = pdf.pages[0]
-        try:
-            box = [max(table.box[0] - 3, 0), max(table.box[1] - 3, 0), table.box[2] + 3, table.box[3] + 3]
-            box[2], box[3] = min(box[2], float(plumbed.width)), min(box[3], float(plumbed.height))
-            rows = plumbed.crop(box).extract_table({"vertical_strategy": "lines", "horizontal_strategy": "lines"})
-        except Exception:  # malformed files raise anything; the first engine's table stays
-            return None
-        finally:
-            plumbed.close()
-    if not rows or len(rows[0]) < max(len(row) for row in flatten(table.grid)[:1] or [[]]):
-        return None
-    grid = tuple(
-        tuple(Cell(" ".join((text or "").split()), header=y == 0) for text in row) for y, row in enumerate(rows)
-    )
-    better = Table(grid, table.box, "pdfplumber", _same_numbers(grid, page, table.box))
-    return better if better.exact else None
+    for grid, engine in other_readings(page, path, table.box, table.grid):
+        if _same_numbers(grid, page, table.box):
+            return Table(grid, table.box, engine)
+    return None
