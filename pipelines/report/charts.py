@@ -48,15 +48,15 @@ def columns(values: Mapping[str, float], *, width: int = 460, height: int = 170,
     return _svg("".join(parts), width, height, title)
 
 
-def stack(values: Mapping[str, float], *, width: int = 460, title: str = "") -> str:
-    """One bar of shares, with a legend."""
+def stack(values: Mapping[str, float], *, width: int = 460, title: str = "", colours: Sequence[str] = COLOURS) -> str:
+    """One bar of shares, with a legend; `colours` in the order of the values."""
     total = sum(values.values())
     if not total:
         return ""
     parts, x, row = [], 0.0, 0
     for n, (name, value) in enumerate(values.items()):
         long = width * value / total
-        colour = COLOURS[n % len(COLOURS)]
+        colour = colours[n % len(colours)]
         y = 42 + 22 * row
         parts.append(f'<rect x="{x:.1f}" y="0" width="{long:.1f}" height="24" fill="{colour}"/>')
         parts.append(f'<rect x="0" y="{y - 11}" width="12" height="12" rx="2" fill="{colour}"/>')
@@ -81,7 +81,7 @@ def lines(
     if not values:
         return ""
     low, high = min(0.0, *values), max(*values, 0.0) or 1.0
-    left, right, top, bottom = 44, 12, 10, 24
+    left, right, top, bottom = 44, 12, 28 if len(series) > 1 else 10, 24
     span = (high - low) or 1.0
 
     def place(n: int, value: float) -> tuple[float, float]:
@@ -107,7 +107,7 @@ def lines(
         ]
     if len(series) > 1:
         parts += [
-            f'<text x="{left + 8 + 90 * n}" y="{top + 6}" fill="{COLOURS[n % len(COLOURS)]}">{escape(name)}</text>'
+            f'<text x="{left + 8 + 90 * n}" y="{top - 14}" fill="{COLOURS[n % len(COLOURS)]}">{escape(name)}</text>'
             for n, name in enumerate(series)
         ]
     return _svg("".join(parts), width, height, title)

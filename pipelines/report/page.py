@@ -161,7 +161,12 @@ def drawings(report: Mapping[str, Any], say: Any) -> list[tuple[str, str]]:
     routes = {"text layer": native, "OCR": shown["ocr_pages"]} if shown["pages"] else {}
     times = {name: shown["parse_seconds"][name] for name in ("median", "p95") if shown["parse_seconds"]}
     made = [
-        ("Documents by outcome", charts.stack(named(shown["outcomes"]), title=say("Documents by outcome"))),
+        (
+            "Documents by outcome",
+            charts.stack(
+                named(shown["outcomes"]), title=say("Documents by outcome"), colours=_toned(shown["outcomes"])
+            ),
+        ),
         ("Rejections by code", charts.bars(shown["rejections"], title=say("Rejections by code"), colour="#b5483f")),
         ("Quality of chunks", charts.columns(_edges(spread["quality"]), title=say("Quality of chunks"))),
         ("Length of chunks", charts.columns(_edges(spread["length"]), title=say("Length of chunks"))),
@@ -171,6 +176,19 @@ def drawings(report: Mapping[str, Any], say: Any) -> list[tuple[str, str]]:
         ("Parse time (seconds)", charts.bars(named(times), title=say("Parse time (seconds)"), colour="#3c9a6c")),
     ]
     return [(say(title), drawn) for title, drawn in made]
+
+
+def _toned(outcomes: Mapping[str, float]) -> list[str]:
+    """What is well is green, what is lost red, what is on its way blue, what was is grey."""
+    blue, green, amber, red, *_ = charts.COLOURS
+    tones = {
+        "published": green,
+        "quarantined": red,
+        "in_progress": amber,
+        "superseded": "#8a96a3",
+        "removed": "#8a96a3",
+    }
+    return [tones.get(one, blue) for one in outcomes] or [blue]
 
 
 def _edges(classes: Mapping[Any, float]) -> dict[str, float]:

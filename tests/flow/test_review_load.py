@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ locks measures moves"""
 ADJECTIVES = """amber blunt broad clean dark dense empty faded fresh green heavy hollow iron large loose narrow
 northern old pale plain quiet rough round rusty sharp short silver small smooth soft southern square
 steep tall thin wooden"""
-CONTACT = "\n## Contact\n\nAsk Erika Muster, telephone 138{:08d}, about anything on this page.\n"
+CONTACT = "\n## Contact\n\nAsk the desk, telephone 138{:08d}, about anything on this page.\n"
 
 
 def sentence(dice: random.Random) -> str:
@@ -37,7 +38,7 @@ def sentence(dice: random.Random) -> str:
 
 
 def text(source: str, number: int, turn: int) -> str:
-    """A page whose first part changes with each turn; every third one names a person and a number, unchanged."""
+    """A page whose first part changes with each turn; every third one names a telephone number, unchanged."""
     same, fresh = random.Random(f"{source} {number}"), random.Random(f"{source} {number} {turn}")
     parts = [" ".join(sentence(dice) for _ in range(3)) for dice in (fresh, same, same)]
     headings = [" ".join(same.sample(NOUNS.split(), 3)).title() for _ in range(4)]
@@ -64,6 +65,9 @@ def live(tmp_path: Path) -> Iterator[Kb]:
         texts.SOURCES.format(**places).partition("# No release")[0], encoding="utf-8"
     )
     made = open_kb(tmp_path / "home", tmp_path / "docs", FakeIndex(), FakeEmbedder())
+    # Names of people are looked for by a model, half of the time of this test; numbers are enough here.
+    mask = made.app.settings.mask.model_copy(update={"names": False})
+    made = replace(made, app=replace(made.app, settings=made.app.settings.model_copy(update={"mask": mask})))
     migrate(made.app)
     turn(tmp_path, 1)
     made.release()
