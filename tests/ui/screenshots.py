@@ -36,7 +36,11 @@ from tests.sample.make_sample import make
 OUT = Path(__file__).parent / "screenshots"
 SIZE = {"width": 1366, "height": 820}
 COLOURS = 96
-PEOPLE = {**ACCOUNTS, "engineer": Account("engineer", "engineer", ("op",)), "auditor": Account("auditor", "auditor")}
+PEOPLE = {
+    **ACCOUNTS,
+    "engineer": Account("engineer", "engineer", ("op",)),
+    "auditor": Account("auditor", "auditor", ("viewer",)),
+}
 OTHERS = {
     "reviewer": {"lead": "/releases/3/review?group=low"},
     "engineer": {"engineer": "/"},
