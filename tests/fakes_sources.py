@@ -1,5 +1,6 @@
 """Real places that documents come from, small and local: one class for each way that a source is reached."""
 
+import base64
 import json
 import sqlite3
 import subprocess
@@ -126,11 +127,19 @@ class GitServerPlace(GitPlace):
 
         super().__init__(root)
         self._repo = Repo(str(self.root))
-        backend = DictBackend({"/kb.git": self._repo})
-        self._server: WSGIServer = make_server("127.0.0.1", 0, make_wsgi_chain(backend), handler_class=_Quiet())
+        self.password = ""
+        self._app = make_wsgi_chain(DictBackend({"/kb.git": self._repo}))
+        self._server: WSGIServer = make_server("127.0.0.1", 0, self._answer, handler_class=_Quiet())
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
         url = f"http://127.0.0.1:{self._server.server_port}/kb.git"
         self.entry = {"kind": "git", "location": url, "git": {"ref": "main"}}
+
+    def _answer(self, environ: dict[str, Any], start: Any) -> Any:
+        told = base64.b64encode(f"git:{self.password}".encode()).decode()
+        if self.password and environ.get("HTTP_AUTHORIZATION") != f"Basic {told}":
+            start("401 Unauthorized", [("WWW-Authenticate", 'Basic realm="kb"'), ("Content-Length", "0")])
+            return [b""]
+        return self._app(environ, start)
 
     def vanish(self) -> None:
         self.entry["git"]["ref"] = "no-such-branch"

@@ -201,13 +201,14 @@ def _of_source(error: Exception, where: str) -> SluiceError:
     original = error.orig if isinstance(error, DBAPIError) else None
     first = original.args[0] if original is not None and original.args else ""
     said = " ".join(str(first).split())  # SQLite has no numbers, only words
-    code = str(getattr(original, "sqlstate", None) or getattr(original, "pgcode", None) or said)
-    short = code if len(code) < 10 else type(error).__name__
-    if code in _DENIED or "unable to open database file" in said:
+    codes = {str(one) for name in ("sqlstate", "pgcode") if (one := getattr(original, name, None))} | {said}
+    short = " ".join(sorted(code for code in codes if 0 < len(code) < 10)) or type(error).__name__
+    if codes & _DENIED or "unable to open database file" in said:
         return Misconfigured(Code.SCAN_SOURCE_DENIED, f"{where} may not be read ({short})")
-    if code in _GONE or said.startswith(("no such table", "no such column")):
+    if codes & _GONE or said.startswith(("no such table", "no such column")):
         return Misconfigured(Code.SCAN_SOURCE_GONE, f"{where}: no such database, table or column ({short})")
-    if isinstance(error, OperationalError | InterfaceError) and "syntax error" not in said:
+    refused = "syntax error" in said or any(code.startswith("42") and len(code) == 5 for code in codes)
+    if isinstance(error, OperationalError | InterfaceError) and not refused:
         return Busy(f"{where} does not answer ({short})")
     return Misconfigured(Code.SCAN_BAD_LISTING, f"{where}: the query is refused ({short})")
 

@@ -117,6 +117,21 @@ def test_a_repository_that_the_server_does_not_have_is_gone_and_a_dead_server_is
         gc.collect()
 
 
+@pytest.mark.parametrize(("token", "listed"), [("t0ps3cret", True), ("wrong", False), (None, False)])
+def test_a_token_opens_a_private_repository(served, tmp_path, token, listed):
+    served.password = "t0ps3cret"
+    if token:
+        served.entry["git"]["token"], served.secrets = "SLUICE_SOURCE_GIT", {"SLUICE_SOURCE_GIT": token}
+    one = mirrored(served, tmp_path)
+    if listed:
+        assert len(list(one.files())) == 1
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        assert code_of(one) is Code.SCAN_SOURCE_DENIED
+        gc.collect()
+
+
 def test_a_folder_without_a_repository_is_gone(tmp_path):
     source = Source(name="s", kind="git", location=str(tmp_path))
     assert code_of(make_reader(source, tmp_path, tmp_path / "state")) is Code.SCAN_SOURCE_GONE

@@ -4,6 +4,7 @@ import csv
 import sqlite3
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from pipelines.adapters import sql
 from pipelines.adapters.remote import Patience
@@ -137,6 +138,37 @@ def test_what_is_wrong_has_a_code_and_names_no_secret(run, reader, more, code):
         list(reader(**more).files())
     assert caught.value.code is code and "pw" not in str(caught.value)
     assert len(list(reader().files())) == 1
+
+
+class Said(Exception):
+    """As a driver says it: PyMySQL a number and a state, psycopg a state."""
+
+    sqlstate = None
+
+
+@pytest.mark.parametrize(
+    ("number", "state", "code"),
+    [
+        (1045, "28000", Code.SCAN_SOURCE_DENIED),  # login refused
+        (1044, "42000", Code.SCAN_SOURCE_DENIED),  # no right to the database
+        (1142, "42000", Code.SCAN_SOURCE_DENIED),  # no right to the table
+        (1049, "42000", Code.SCAN_SOURCE_GONE),  # no such database
+        (1146, "42S02", Code.SCAN_SOURCE_GONE),  # no such table
+        (1054, "42S22", Code.SCAN_SOURCE_GONE),  # no such column
+        (1064, "42000", Code.SCAN_BAD_LISTING),  # syntax
+        (2003, None, Code.SCAN_SOURCE_DOWN),  # no connection
+        (1205, "HY000", Code.SCAN_SOURCE_DOWN),  # lock wait
+        ("permission denied", "42501", Code.SCAN_SOURCE_DENIED),
+        ("password authentication failed", "28P01", Code.SCAN_SOURCE_DENIED),
+        ("relation does not exist", "42P01", Code.SCAN_SOURCE_GONE),
+        ("the database system is starting up", "57P03", Code.SCAN_SOURCE_DOWN),
+    ],
+)
+def test_what_servers_say_has_a_code(number, state, code):
+    said = Said(number, "for user 'x'")
+    said.sqlstate = state
+    found = sql._of_source(OperationalError("SELECT 1", {}, said), "source s")
+    assert found.code is code and "'x'" not in found.reason
 
 
 def test_a_column_that_is_missing_ends_the_source_and_a_row_that_is_gone_only_itself(run, reader):
