@@ -361,8 +361,8 @@ def extract(app: App, work: Work, key: str) -> Outcome:
 
 
 PARSE = Layer("parse", "2", _parse_inputs, parse, zone="raw/parsed")
-DEDUP = Layer("dedup", "5", _dedup_inputs, dedup)
-MASK = Layer("mask", "2", _mask_inputs, mask)
+DEDUP = Layer("dedup", "6", _dedup_inputs, dedup)
+MASK = Layer("mask", "3", _mask_inputs, mask)
 SCORE = Layer("score", "2", _score_inputs, score)
-EXTRACT = Layer("extract", "2", _extract_inputs, extract)
+EXTRACT = Layer("extract", "3", _extract_inputs, extract)
 LAYERS = (PARSE, DEDUP, MASK, SCORE, EXTRACT)

@@ -1,5 +1,6 @@
 """Hides personal data. Presidio, its models and cryptography are loaded on first use."""
 
+from pipelines.mask.catalogue import Recognised, catalogue
 from pipelines.mask.edit import edited, mask_edit
 from pipelines.mask.operators import seal, unseal
 from pipelines.mask.rules import Finding, leaks
@@ -17,7 +18,9 @@ from pipelines.mask.version import (
 __all__ = [
     "Finding",
     "Masker",
+    "Recognised",
     "Vaulted",
+    "catalogue",
     "edited",
     "leaks",
     "mask_edit",

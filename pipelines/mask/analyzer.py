@@ -1,10 +1,12 @@
 """The rules and the names behind one Presidio analyzer."""
 
+import importlib
 import logging
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
+from pipelines.errors import Code, Misconfigured
 from pipelines.mask import rules
 from pipelines.mask.names import labelled, plausible
 from pipelines.mask.rules import Finding
@@ -34,7 +36,8 @@ def _recognizers(settings: MaskSettings) -> list[Any]:
             found = [RecognizerResult("PERSON", start, end, 0.95) for start, end in labelled(text)]
             for span in nlp_artifacts.entities if nlp_artifacts else ():
                 if span.label_ != "PERSON" or plausible(span.text):
-                    found.append(RecognizerResult(span.label_, span.start_char, span.end_char, 0.85))
+                    start = span.start_char + len(span.text) - len(span.text.lstrip())
+                    found.append(RecognizerResult(span.label_, start, start + len(span.text.strip()), 0.85))
             return found
 
     return [
@@ -43,16 +46,22 @@ def _recognizers(settings: MaskSettings) -> list[Any]:
     ]
 
 
+def _engine(settings: MaskSettings) -> Any:
+    module, _, name = settings.engine.partition(":")
+    try:
+        return getattr(importlib.import_module(module), name)(enabled=settings.names)
+    except (ImportError, AttributeError) as missing:
+        raise Misconfigured(Code.MISSING_MODEL, f"{settings.engine} cannot be loaded: {missing}") from missing
+
+
 @lru_cache(maxsize=4)
 def _analyzer(settings_json: str) -> Any:
     for noisy in ("presidio-analyzer", "presidio_analyzer", "presidio-anonymizer", "spacy"):
         logging.getLogger(noisy).setLevel(logging.ERROR)
     from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
 
-    from pipelines.adapters.lac import LacNlpEngine
-
     settings = MaskSettings.model_validate_json(settings_json)
-    engine = LacNlpEngine(enabled=settings.names)
+    engine = _engine(settings)
     engine.load()
     registry = RecognizerRegistry(recognizers=_recognizers(settings), supported_languages=["zh"])
     return AnalyzerEngine(registry=registry, nlp_engine=engine, supported_languages=["zh"])

@@ -22,6 +22,9 @@ _SPOKEN = {
 _SPOKEN_TABLE = str.maketrans(_SPOKEN)
 _DIGIT = "[" + "".join(_SPOKEN) + "0-9]"
 _RUN = re.compile(rf"{_DIGIT}(?:[ \-]?{_DIGIT}){{{SHORTEST_SPOKEN - 1},}}")
+_WORD = "[" + "".join(_SPOKEN) + "]"
+_GROUPS = re.compile(rf"(?<!{_WORD}){_WORD}{{3}}[，、,]{_WORD}{{4}}[，、,]{_WORD}{{4}}(?!{_WORD})")
+"""A mobile as it is dictated: 一三八，一二三四，五六七八."""
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _DASHES = {ord(dash): "-" for dash in "‐‑‒–—―−﹣－ー"}
 
@@ -67,6 +70,7 @@ def fold(text: str) -> Folded:
     folded = _SCANNED.sub(_unscanned, folded)
     if not folded.isascii():
         folded = _NOT_ASCII.sub(lambda m: _ascii(m.group()), folded).translate(_DASHES)
+        folded = _GROUPS.sub(lambda m: re.sub("[，、,]", " ", m.group()), folded)
         folded = _RUN.sub(lambda m: m.group().translate(_SPOKEN_TABLE), folded)
         if _INVISIBLE.search(folded):
             kept = [i for i, character in enumerate(folded) if not _INVISIBLE.match(character)]

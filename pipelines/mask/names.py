@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from pipelines.mask.cells import named_column
+
 SURNAMES = frozenset(
     "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦尤许何吕施张孔曹严华金魏陶姜戚谢邹喻柏水窦章云苏潘葛奚范彭郎鲁韦昌马苗凤花方俞任袁柳酆鲍史唐费廉岑薛雷贺倪汤"
     "滕殷罗毕郝邬安常乐于时傅皮卞齐康伍余元卜顾孟平黄和穆萧尹姚邵湛汪祁毛禹狄米贝明臧计伏成戴谈宋茅庞熊纪舒屈项祝董梁杜阮蓝闵席季麻强贾路娄危江童颜郭"
@@ -55,7 +57,7 @@ def is_name(word: str) -> bool:
 
 
 def labelled(text: str) -> Iterator[tuple[int, int]]:
-    """Spans of names that stand after a label."""
+    """Spans of names that stand after a label or in the column of one."""
     for match in _LABELLED.finditer(text):
         for part in _PART.finditer(text, *match.span(1)):
             tail = _TITLE_TAIL.search(part.group())
@@ -64,6 +66,7 @@ def labelled(text: str) -> Iterator[tuple[int, int]]:
                 yield part.start(), part.start() + len(name)
     for match in _EN_LABELLED.finditer(text):
         yield match.span(1)
+    yield from named_column(text, is_name)
 
 
 def plausible(word: str) -> bool:

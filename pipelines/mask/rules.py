@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from pipelines.mask import checks
+from pipelines.mask.cells import halves
 from pipelines.mask.fold import fold
 from pipelines.mask.settings import MaskSettings
 
@@ -41,11 +42,11 @@ _SEPARATORS = re.compile(r"[\s\-._·•()/]+")
 
 _OTHER_NUMBER = re.compile(
     r"(?:订单|流水|单号|编号|编码|条码|条形码|序列号|批号|物料号|招标|合同号|发票|凭证|时间戳|文号|ISBN|ISSN|UUID|SHA\d*|MD5|"
-    r"(?i:order|serial|invoice|tracking|timestamp)(?:\s?(?i:no|number|id))?\.?)"
-    r"[^\s,，。;；]{0,4}[:：#]?\s?$"
+    r"(?i:order|serial|invoice|tracking|timestamp|lot|batch|sku)(?:\s?(?i:no|number|id))?\.?)"
+    r"[^\s,，。;；]{0,4}[:：#]?\s?(?:[A-Za-z0-9]{1,8}[\-_/]){0,3}$"
 )
 _MONEY_BEFORE = re.compile(r"(?:人民币|金额|总额|合计|收入|利润|资产|市值|价格|价款|[¥￥$€£])[:：为约达]{0,2}\s?$")
-_UNIT_AFTER = re.compile(r"^\s?(?:[元圆万亿美港欧千百吨米股份件个%％]|mm|cm|km|kg|MB|GB|KB|bytes)")
+_UNIT_AFTER = re.compile(r"^\s?(?:[元圆万亿美港欧千百吨米股份件个%％]|mm|cm|km|kg|MB|GB|KB|bytes|pcs)")
 _CARD = re.compile(r"卡|账户|账号|帐号|帐户|开户|信用|借记|(?i:card|visa|master|amex|account|a/c|unionpay)")
 _TELEPHONE = re.compile(r"电话|座机|传真|热线|致电|拨打|固话|(?i:\btel|\bfax|phone|call)")
 _MOBILE_LABEL = re.compile(r"电话|手机|联系|微信|(?i:\btel|phone|mobile|whatsapp)")
@@ -255,7 +256,7 @@ def find(text: str, settings: MaskSettings | None = None, *, strong_only: bool =
         if rule.strong or not strong_only
         for start, end in _matches(rule, folded.text)
     ]
-    return merged(found)
+    return merged([*found, *(Finding(*folded.span(start, end), kind) for start, end, kind in halves(folded.text))])
 
 
 def leaks(text: str) -> tuple[str, ...]:

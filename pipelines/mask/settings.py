@@ -23,6 +23,11 @@ class MaskSettings(Record):
     names: bool = True
     """Find names by model; labels such as `联系人：` are read in any case."""
 
+    engine: str = Field(default="pipelines.adapters.lac:LacNlpEngine", pattern=r"^[\w.]+:\w+$")
+    """`module:class` of the engine that finds names: an `NlpEngine` of Presidio, made with `enabled=True` or `False`,
+    whose artifacts hold entities labelled PERSON, ORGANIZATION or LOCATION. A site that has the weights of HanLP or
+    GLiNER names its own class; tests/contract/test_name_engine.py says what it must keep to."""
+
     @field_validator("employee_number")
     @classmethod
     def _compiles(cls, value: str) -> str:

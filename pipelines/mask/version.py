@@ -2,8 +2,9 @@
 
 import hashlib
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -23,6 +24,8 @@ _PERSON_PROPERTIES = re.compile(
     re.IGNORECASE,
 )
 _ALNUM = re.compile(r"[0-9A-Za-z]")
+_LONGEST_VALUE = 60
+"""Characters to each side of a border between chunks in which the two parts of a value may lie."""
 
 
 class Vaulted(NamedTuple):
@@ -99,9 +102,10 @@ class Masker:
             self.vault[new] = Vaulted(new, kind, seal(value, self._vault_key))
         return new
 
-    def text(self, text: str, counts: Counter[str] | None = None) -> str:
-        """The masked text. Raises Rejected(PII_UNMASKABLE) when a value is still found in it."""
-        changes = self._changes(text, counts)
+    def text(self, text: str, counts: Counter[str] | None = None, also: Sequence[Finding] = ()) -> str:
+        """The masked text, `also` what only its neighbours show. Raises Rejected(PII_UNMASKABLE) when a value is still
+        found in it."""
+        changes = self._changes(text, counts, also)
         out, at = [], 0
         for start, end, new in changes:
             out += [text[at:start], new]
@@ -114,9 +118,12 @@ class Masker:
         self._checked(html.visible(masked)[0])
         return masked
 
-    def _changes(self, text: str, counts: Counter[str] | None) -> list[tuple[int, int, str]]:
+    def _changes(
+        self, text: str, counts: Counter[str] | None, also: Sequence[Finding] = ()
+    ) -> list[tuple[int, int, str]]:
         changes = []
-        for start, end, kind in self.findings(text):
+        found = self.findings(text)
+        for start, end, kind in rules.merged([*found, *also]) if also else found:
             if counts is not None:
                 counts[kind] += 1
             if self.operator(kind) != "keep":
@@ -152,9 +159,22 @@ def content_hash(context: str, text: str, markup: str | None) -> str:
     return state.hexdigest()
 
 
-def _chunk(chunk: Chunk, masker: Masker) -> tuple[MaskedChunk, tuple[PiiFinding, ...]]:
+def _across(chunks: Sequence[Chunk], settings: MaskSettings) -> dict[str, list[Finding]]:
+    """Both parts of each value that the border between two chunks cuts, by chunk."""
+    found: dict[str, list[Finding]] = defaultdict(list)
+    for before, after in pairwise(chunks):
+        cut = max(0, len(before.text) - _LONGEST_VALUE)
+        border = len(before.text) - cut
+        for one in rules.find(f"{before.text[cut:]}\n{after.text[:_LONGEST_VALUE]}", settings):
+            if one.start < border and one.end > border + 1:
+                found[before.id].append(Finding(one.start + cut, len(before.text), one.type))
+                found[after.id].append(Finding(0, one.end - border - 1, one.type))
+    return found
+
+
+def _chunk(chunk: Chunk, masker: Masker, also: Sequence[Finding] = ()) -> tuple[MaskedChunk, tuple[PiiFinding, ...]]:
     counts: Counter[str] = Counter()
-    text = masker.text(chunk.text, counts)
+    text = masker.text(chunk.text, counts, also)
     context = masker.text(chunk.context)
     markup = None if chunk.html is None else masker.markup(chunk.html)
     masked = MaskedChunk(
@@ -200,7 +220,8 @@ def mask_with_vault(
     for name, value in metadata.items():
         if _PERSON_PROPERTIES.search(name) and plausible(value):
             masker.know(fold(value.strip()).text, "PERSON")
-    done = [_chunk(chunk, masker) for chunk in chunks]
+    across = _across(chunks, settings)
+    done = [_chunk(chunk, masker, across.get(chunk.id, ())) for chunk in chunks]
     masked = Masked(
         title=masker.text(title),
         uri=masker.path(uri),

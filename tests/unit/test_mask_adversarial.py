@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from pipelines.errors import Code, Rejected
 from pipelines.mask import mask_version
+from pipelines.mask.analyzer import analyze
 from pipelines.mask.html import visible
 from pipelines.mask.rules import find
 from pipelines.mask.settings import MaskSettings
@@ -41,6 +42,11 @@ def covered(text: str) -> bool:
         "zhangsan [at] example [dot] com",
         "zhangsan @ example . com",
         "京 A 12345",
+        "一三八，零零一三，八零零零",
+        "+86-138-0013-8000",
+        "008613800138000",
+        "１１０１０５１９４９１２３１００２Ｘ",
+        "6222 0200 0000 0000 000",
     ],
 )
 def test_a_disguised_value_is_covered_whole(text: str) -> None:
@@ -67,10 +73,55 @@ def test_a_number_that_tags_split_is_covered(markup: str) -> None:
         "OllO是一个词，IOIO也是",
         "见第 10 页 (at the end) 一节",
         "lOl lol OOO",
+        "订单号 13812345678901",
+        "合同编号 HT-2023-13812345678",
+        "Lot 13800138000 pcs",
+        "ISBN 978-7-111-21382-6",
+        "时间戳 1700000000000",
+        "金额 13812345678元",
+        "产品编码 6222020012345678",
+        "股票代码 600519，另见 600519.SH",
+        "版本 10.2.3.4",
+        "SKU-13812345678",
+        "快递单号 SF1381234567890",
+        "| 数量 | 金额 |\n| 13812 | 345678 |",
     ],
 )
 def test_words_and_lists_of_numbers_are_left_alone(text: str) -> None:
     assert find(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("姓名\t手机\n李娜\t138\t00138000", ("李娜", "138", "00138000")),
+        ("| 姓名 | 联系电话 |\n|---|---|\n| 王小明 | 1380013 | 8000 |", ("王小明", "1380013", "8000")),
+        ("| 110105 | 19491231002X |", ("110105", "19491231002X")),
+    ],
+)
+def test_cells_of_a_table_are_read_together(text: str, parts: tuple[str, ...]) -> None:
+    found = analyze(text, MaskSettings(names=False))
+    covered_at = {index for one in found for index in range(one.start, one.end)}
+    assert all(set(range(text.index(part), text.index(part) + len(part))) <= covered_at for part in parts)
+
+
+@pytest.mark.parametrize("value", [MOBILE, ID_CARD])
+def test_a_value_that_the_border_of_two_chunks_cuts_leaves_no_part(value: str) -> None:
+    for at in range(1, len(value)):
+        texts = (f"请联系本人，号码 {value[:at]}", f"{value[at:]}，谢谢。")
+        chunks = [Chunk(id=f"{i:032x}", ordinal=i, kind="text", text=text) for i, text in enumerate(texts)]
+        made = mask_version(
+            title="",
+            uri="a.md",
+            metadata={},
+            language="zh",
+            chunks=chunks,
+            policy={},
+            settings=MaskSettings(names=False),
+            key=b"k",
+        )
+        shown = "".join(one.text for one in made.chunks)
+        assert not any(character.isdigit() for character in shown), (at, shown)
 
 
 @given(
