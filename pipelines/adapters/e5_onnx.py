@@ -83,6 +83,7 @@ class E5Embedder:
         options.intra_op_num_threads = self._threads
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
+        options.add_session_config_entry("session.set_denormal_as_zero", "1")
         # Nothing more to fuse; the fused sum and normalisation of the higher levels is the slower one.
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
         return onnxruntime.InferenceSession(str(self._graph()), options, providers=["CPUExecutionProvider"])
