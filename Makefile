@@ -3,7 +3,7 @@ PY := .venv/bin/python
 UV := $(shell command -v uv 2>/dev/null || echo "python3 -m uv")
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help install sample run up down test lint docs bench golden screenshots paddle clean
+.PHONY: help install sample run up down test lint docs bench golden screenshots paddle flag clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,13 @@ paddle: ## an environment of its own for PaddleOCR (.venv-paddle, 0.8 GB), for S
 	test -x .venv-paddle/bin/python || $(UV) venv --quiet --python 3.11 .venv-paddle
 	$(UV) pip install --quiet --python .venv-paddle/bin/python paddleocr==3.7.0 "paddlex[ocr]==3.7.2" onnxruntime
 
+flag: install ## an environment of its own for FlagEmbedding (.venv-flag, 1.7 GB), then the contract tests of its adapters
+	test -x .venv-flag/bin/python || python3.11 -m venv .venv-flag
+	.venv-flag/bin/pip install --quiet torch==2.13.0
+	.venv-flag/bin/pip install --quiet FlagEmbedding==1.4.2 "transformers>=5.18,<5.24"
+	echo $(CURDIR)/.venv/lib/python3.11/site-packages > .venv-flag/lib/python3.11/site-packages/sluice.pth
+	HF_HUB_OFFLINE=1 .venv-flag/bin/python -m pytest tests/contract/test_embedder.py tests/contract/test_reranker.py
+
 clean: ## remove caches, the environment and the local state
-	rm -rf .venv .venv-paddle .sluice .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-paddle .venv-flag .sluice .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -6,9 +6,10 @@ the deny list are read again at hydration, so that the answer is never more open
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, exists, func, select
+from sqlalchemy import Connection, Select, bindparam, exists, func, select
 
 from pipelines.app import App
 from pipelines.corpus import linked_groups
@@ -75,20 +76,18 @@ class SqlLibrary:
 
         with self._app.database.read() as tx:
             found = relations_of(tx, self._app.kb, question)
-        stating = self._rows_of([one.chunk for one in found])
-        seen = {passage.chunk for passage in self.hydrate(list(stating)).values()}
-        far = [one.far_end for one in found if one.chunk in seen]
-        with self._app.database.read() as tx:
-            about = self._rows_of(chunks_about(tx, self._app.kb, far))
+            stating = self._rows_of(tx, [one.chunk for one in found])
+            seen = {passage.chunk for passage in self._hydrated(tx, list(stating)).values()}
+            far = [one.far_end for one in found if one.chunk in seen]
+            about = self._rows_of(tx, chunks_about(tx, self._app.kb, far))
         return dict.fromkeys(about, 0.6) | {row: 1.0 for row, chunk in stating.items() if chunk in seen}
 
-    def _rows_of(self, chunks: Sequence[str]) -> dict[str, str]:
+    def _rows_of(self, tx: Connection, chunks: Sequence[str]) -> dict[str, str]:
         """Chunk by row id, at this release; hydrate decides who may see them."""
         c = tables.chunk
         visible = (c.c.born <= self.release) & (c.c.died > self.release)
         query = select(c.c.id, c.c.chunk).where(c.c.kb == self._app.kb, c.c.chunk.in_(list(dict.fromkeys(chunks))))
-        with self._app.database.read() as tx:
-            return dict(tx.execute(query.where(visible)).all()) if chunks else {}
+        return dict(tx.execute(query.where(visible)).all()) if chunks else {}
 
     def contradictions(self, chunks: Sequence[str]) -> dict[str, tuple[Contradiction, ...]]:
         """What people decided about conflicts of these chunks with others that this reader may see."""
@@ -113,50 +112,63 @@ class SqlLibrary:
 
     def hydrate(self, ids: Sequence[str]) -> dict[str, Passage]:
         """Passages by row id, of those that this reader may see at this release."""
+        with self._app.database.read() as tx:
+            return self._hydrated(tx, ids)
+
+    def _hydrated(self, tx: Connection, ids: Sequence[str]) -> dict[str, Passage]:
         found: dict[str, Passage] = {}
         wanted = list(dict.fromkeys(ids))
-        with self._app.database.read() as tx:
-            for start in range(0, len(wanted), 500):
-                for row in tx.execute(self._query(wanted[start : start + 500])).mappings():
-                    values = {key: value for key, value in row.items() if value is not None}
-                    found[row["id"]] = Passage(**{**values, "release": self.release, "section": tuple(row["section"])})
-            groups = linked_groups(tx, [one.chunk for one in found.values()])
+        for start in range(0, len(wanted), 500):
+            given = {"ids": wanted[start : start + 500], "kb": self._app.kb, "at": self.release, "acl": self.acl}
+            for row in tx.execute(self._query(), given).mappings():
+                values = {key: value for key, value in row.items() if value is not None}
+                found[row["id"]] = Passage(**{**values, "release": self.release, "section": tuple(row["section"])})
+        groups = linked_groups(tx, [one.chunk for one in found.values()])
         for id_, one in found.items():
             if one.chunk in groups:
                 found[id_] = one.model_copy(update={"duplicate_group": groups[one.chunk]})
         return found
 
-    def _query(self, ids: Sequence[str]) -> Any:
-        c, d, v = tables.chunk, tables.document, tables.version
-        shown, vc = tables.document_release, tables.version_chunk
-        at = self.release
-        return (
-            select(
-                c.c.id,
-                c.c.chunk,
-                c.c.document,
-                c.c.source,
-                c.c.authority,
-                c.c.kind,
-                c.c.dated,
-                c.c.section,
-                c.c.context,
-                c.c.text,
-                c.c.html,
-                c.c.parent,
-                c.c.quality,
-                shown.c.version,
-                v.c.title,
-                v.c.uri,
-                vc.c.page_start.label("page"),
-            )
-            .join(d, d.c.id == c.c.document)
-            .join(shown, (shown.c.document == c.c.document) & (shown.c.born <= at) & (shown.c.died > at))
-            .join(v, v.c.id == shown.c.version)
-            .outerjoin(vc, (vc.c.version == shown.c.version) & (vc.c.chunk == c.c.chunk))
-            .where(c.c.id.in_(ids), c.c.born <= at, c.c.died > at, d.c.acl.in_(self.acl))
-            .where(~denied(self._app.kb, c.c.chunk, c.c.document, shown.c.version, c.c.source))
+    def _query(self) -> Select[Any]:
+        return _shown()
+
+
+@cache
+def _shown() -> Select[Any]:
+    """Rows `ids` of `kb` that a reader of `acl` sees at release `at`. Built once: building costs more than running."""
+    c, d, v = tables.chunk, tables.document, tables.version
+    shown, vc = tables.document_release, tables.version_chunk
+    ids: Any = bindparam("ids", expanding=True)
+    acl: Any = bindparam("acl", expanding=True)
+    kb: Any = bindparam("kb")
+    at: Any = bindparam("at")
+    return (
+        select(
+            c.c.id,
+            c.c.chunk,
+            c.c.document,
+            c.c.source,
+            c.c.authority,
+            c.c.kind,
+            c.c.dated,
+            c.c.section,
+            c.c.context,
+            c.c.text,
+            c.c.html,
+            c.c.parent,
+            c.c.quality,
+            shown.c.version,
+            v.c.title,
+            v.c.uri,
+            vc.c.page_start.label("page"),
         )
+        .join(d, d.c.id == c.c.document)
+        .join(shown, (shown.c.document == c.c.document) & (shown.c.born <= at) & (shown.c.died > at))
+        .join(v, v.c.id == shown.c.version)
+        .outerjoin(vc, (vc.c.version == shown.c.version) & (vc.c.chunk == c.c.chunk))
+        .where(c.c.id.in_(ids), c.c.born <= at, c.c.died > at, d.c.acl.in_(acl))
+        .where(~denied(kb, c.c.chunk, c.c.document, shown.c.version, c.c.source))
+    )
 
 
 def whole(app: App, read: Callable[[], T]) -> T:
@@ -193,7 +205,7 @@ def readable(tx: Connection, reader: Reader) -> tuple[int, ...]:
     return tuple(id_ for id_, principals in rows if mine & set(principals.split(",")))
 
 
-def denied(kb: str, chunk: Any, document: Any, version: Any, source: Any) -> Any:
+def denied(kb: Any, chunk: Any, document: Any, version: Any, source: Any) -> Any:
     """SQL: whether a deny entry covers the row."""
     table = tables.deny
     return exists().where(

