@@ -214,7 +214,8 @@ def mask_with_vault(
     key: bytes,
     vault_key: bytes = b"",
 ) -> tuple[Masked, tuple[Vaulted, ...]]:
-    """As `mask_version`, with the originals of types whose operator is `vault`, sealed with `vault_key` (or `key`)."""
+    """Everything of a version that may be shown, and the originals of types whose operator is `vault`, sealed with
+    `vault_key` (or `key`). Raises Rejected(PII_UNMASKABLE) rather than pass a value on."""
     masker = Masker(policy, settings, key, vault_key)
     masker.learn(_raw_texts(title, chunks))
     for name, value in metadata.items():
@@ -231,30 +232,6 @@ def mask_with_vault(
         findings=tuple(finding for _, found in done for finding in found),
     )
     return masked, tuple(masker.vault.values())
-
-
-def mask_version(
-    *,
-    title: str,
-    uri: str,
-    metadata: Mapping[str, str],
-    language: str,
-    chunks: Sequence[Chunk],
-    policy: Mapping[str, MaskOperator],
-    settings: MaskSettings,
-    key: bytes,
-) -> Masked:
-    """Everything of a version that may be shown. Raises Rejected(PII_UNMASKABLE) rather than pass a value on."""
-    return mask_with_vault(
-        title=title,
-        uri=uri,
-        metadata=metadata,
-        language=language,
-        chunks=chunks,
-        policy=policy,
-        settings=settings,
-        key=key,
-    )[0]
 
 
 def mask_path(uri: str, policy: Mapping[str, MaskOperator], settings: MaskSettings, key: bytes) -> str:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.errors import Code, Rejected
-from pipelines.mask import leaks, mask_query, mask_version, mask_with_vault, seal, try_mask, unseal
+from pipelines.mask import leaks, mask_query, mask_with_vault, seal, try_mask, unseal
 from pipelines.mask.checks import iban, id_card, luhn, uscc
 from pipelines.mask.fold import fold
 from pipelines.mask.html import put_back, visible
@@ -28,7 +28,7 @@ def masked(*texts: str, operator: MaskOperator = "replace", key: bytes = KEY, ht
         Chunk(id=f"{i:032x}", ordinal=i, kind="text", text=text, html=html, section=("联系人：陈晓明",))
         for i, text in enumerate(texts)
     ]
-    return mask_version(
+    return mask_with_vault(
         title="简历-陈晓明",
         uri="人事/陈晓明_13800138000.docx",
         metadata={"author": "Li Lei", "note": "电话13800138000"},
@@ -37,7 +37,7 @@ def masked(*texts: str, operator: MaskOperator = "replace", key: bytes = KEY, ht
         policy={"PERSON": operator, "PHONE": operator},
         settings=RULES_ONLY,
         key=key,
-    )
+    )[0]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.errors import Code, Rejected
-from pipelines.mask import mask_version
+from pipelines.mask import mask_with_vault
 from pipelines.mask.analyzer import analyze
 from pipelines.mask.html import visible
 from pipelines.mask.rules import find
@@ -110,7 +110,7 @@ def test_a_value_that_the_border_of_two_chunks_cuts_leaves_no_part(value: str) -
     for at in range(1, len(value)):
         texts = (f"请联系本人，号码 {value[:at]}", f"{value[at:]}，谢谢。")
         chunks = [Chunk(id=f"{i:032x}", ordinal=i, kind="text", text=text) for i, text in enumerate(texts)]
-        made = mask_version(
+        made, _ = mask_with_vault(
             title="",
             uri="a.md",
             metadata={},
@@ -139,7 +139,7 @@ def test_what_still_reads_as_personal_data_after_masking_is_refused() -> None:
     chunk = Chunk(id="0" * 32, ordinal=0, kind="text", text="工号：A1234567")
     wanted = {"title": "t", "uri": "a.txt", "metadata": {}, "language": "zh", "chunks": [chunk], "settings": settings}
     with pytest.raises(Rejected) as refused:
-        mask_version(**wanted, policy={"EMP_ID": "mask"}, key=b"k")  # type: ignore[arg-type]
+        mask_with_vault(**wanted, policy={"EMP_ID": "mask"}, key=b"k")  # type: ignore[arg-type]
     assert refused.value.code is Code.PII_UNMASKABLE
-    made = mask_version(**wanted, policy={"EMP_ID": "replace"}, key=b"k")  # type: ignore[arg-type]
+    made, _ = mask_with_vault(**wanted, policy={"EMP_ID": "replace"}, key=b"k")  # type: ignore[arg-type]
     assert made.chunks[0].text == "工号：<EMP_ID>"
