@@ -27,6 +27,8 @@ class Line(NamedTuple):
     """Neither across nor down: a watermark."""
     confidence: float = 1.0
     font: str = ""
+    turns: int = 0
+    """Quarter turns with the clock from left-to-right to how it runs on the page as displayed."""
 
 
 def page_lines(page: Any, drawn: Drawn) -> list[Line]:
@@ -79,21 +81,33 @@ def _split_hidden(line: Any, dark: Sequence[Rectangle], turn: Any) -> list[Line]
             code = _hidden(span, dark)
         groups.setdefault(code, []).append(span)
     slanted = min(abs(line["dir"][0]), abs(line["dir"][1])) > 0.1
-    return [made for code, spans in groups.items() if (made := _line(spans, code, slanted, turn))]
+    turns = _turns(line["dir"], turn)
+    return [made for code, spans in groups.items() if (made := _line(spans, code, slanted, turn, turns))]
 
 
-def _line(spans: Sequence[Any], code: Code | None, slanted: bool, turn: Any) -> Line | None:
+def _turns(direction: Sequence[float], turn: Any) -> int:
+    across, down = direction
+    if turn is not None:
+        across, down = across * turn.a + down * turn.c, across * turn.b + down * turn.d
+    if abs(across) >= abs(down):
+        return 0 if across >= 0 else 2
+    return 1 if down > 0 else 3
+
+
+def _line(spans: Sequence[Any], code: Code | None, slanted: bool, turn: Any, turns: int) -> Line | None:
     text = "".join([span["text"] for span in spans]).strip()
     if not text:
         return None
     if len(spans) == 1:  # nearly all lines, on pages that are to be read fast
         first = spans[0]
         box = _displayed(first["bbox"], turn)
-        return Line(text, box, first["size"], bool(first["flags"] & BOLD), code, slanted, font=first["font"])
+        bold = bool(first["flags"] & BOLD)
+        return Line(text, box, first["size"], bold, code, slanted, font=first["font"], turns=turns)
     size = max(span["size"] for span in spans)
     bold = all(span["flags"] & BOLD for span in spans if span["text"].strip())
     font = max(spans, key=lambda span: len(span["text"]))["font"]
-    return Line(text, _displayed(union([span["bbox"] for span in spans]), turn), size, bold, code, slanted, font=font)
+    box = _displayed(union([span["bbox"] for span in spans]), turn)
+    return Line(text, box, size, bold, code, slanted, font=font, turns=turns)
 
 
 def _displayed(box: Rectangle, turn: Any) -> Rectangle:

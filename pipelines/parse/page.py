@@ -13,6 +13,7 @@ from pipelines.parse.hints import needs_layout
 from pipelines.parse.lines import Line, page_lines
 from pipelines.parse.paragraphs import to_box
 from pipelines.parse.trust import doubt
+from pipelines.parse.vertical import stacked, turned
 from pipelines.ports import Ocr
 from schemas.document import Block, PageVerdict, Route
 
@@ -47,7 +48,7 @@ def look(pdf: Any, index: int) -> Page:
     try:
         page = pdf.load_page(index)
         drawn = drawn_on(page)
-        lines = page_lines(page, drawn)
+        lines = stacked(page_lines(page, drawn))
         _, _, width, height = page.rect
         packed = zlib.compress(pickle.dumps(lines, 5), 1) if lines else b""
         seen = replace(drawn, covers=(), dark=()) if drawn.anything else NOTHING
@@ -106,7 +107,8 @@ def _routed(
         if doubted or (not shown and page.drawn.anything) or (scan and few):
             reason = doubted or "no text layer"
             return "ocr", reason, _by_ocr(loaded, number, page, ocr, context, reason)
-        if why := needs_layout(loaded, shown, page.drawn):
+        sideways = turned(shown) and page.drawn.rules < 4  # the layout model does not know such pages; tables may
+        if not sideways and (why := needs_layout(loaded, shown, page.drawn)):
             return "rich", why, routes.rich(loaded, shown, number, context, ocr)
         return "fast", "", routes.fast(shown, number, context)
     except MemoryError:

@@ -15,6 +15,7 @@ from pipelines.parse.lines import Line, union
 from pipelines.parse.order import Rectangle, reading_order
 from pipelines.parse.paragraphs import blocks_of, join, to_box
 from pipelines.parse.settings import ParseSettings
+from pipelines.parse.vertical import turned, upright
 from pipelines.ports import Ocr
 from schemas.document import Block, PageVerdict
 
@@ -67,8 +68,19 @@ def failed(number: int, reason: str, width: float | None = None, height: float |
 
 
 def fast(lines: Sequence[Line], number: int, context: Context, engine: str = "pymupdf") -> Read:
+    turns = turned(lines)
+    if turns:
+        lines = [line._replace(box=upright(line.box, turns)) for line in lines]
     ordered = [lines[i] for i in reading_order([line.box for line in lines])]
-    return Read(tuple(blocks_of(ordered, number, context.body, context.bookmarks, engine)))
+    blocks = blocks_of(ordered, number, context.body, context.bookmarks, engine)
+    return Read(tuple(_laid_back(block, turns) for block in blocks) if turns else tuple(blocks))
+
+
+def _laid_back(block: Block, turns: int) -> Block:
+    """The block of upright text at its place on the page."""
+    assert block.box is not None
+    box = upright((block.box.x0, block.box.y0, block.box.x1, block.box.y1), 4 - turns)
+    return block.model_copy(update={"box": to_box(box)})
 
 
 def rich(page: Any, lines: Sequence[Line], number: int, context: Context, ocr: Ocr | None = None) -> Read:

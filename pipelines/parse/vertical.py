@@ -1,8 +1,10 @@
-"""Vertical Chinese and Japanese: columns of characters from right to left."""
+"""Text that runs down the page: vertical Chinese and Japanese, columns from right to left, and pages on their side."""
 
+from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
-from pipelines.parse.lines import Line
+from pipelines.parse.lines import Line, union
 from pipelines.parse.order import Rectangle
 
 
@@ -43,3 +45,56 @@ def _bands(boxes: Sequence[Rectangle]) -> list[list[int]]:
         bands[-1].append(index)
         end = max(end, boxes[index][3])
     return bands
+
+
+def turned(lines: Sequence[Line]) -> int:
+    """Quarter turns (as `Line.turns`) that most of the text has."""
+    weights: Counter[int] = Counter()
+    for line in lines:
+        weights[line.turns] += len(line.text)
+    turns, weight = max(weights.items(), key=lambda one: one[1], default=(0, 0))
+    return turns if weight > 0.6 * weights.total() else 0
+
+
+def upright(box: Rectangle, turns: int) -> Rectangle:
+    """The box as it lies when text with so many `turns` is read from left to right; coordinates may be negative."""
+    x0, y0, x1, y1 = box
+    if turns == 1:
+        return (y0, -x1, y1, -x0)
+    if turns == 2:
+        return (-x1, -y1, -x0, -y0)
+    return (-y1, x0, -y0, x1) if turns == 3 else box
+
+
+def stacked(lines: Sequence[Line]) -> list[Line]:
+    """Lines of one character each that stand close below each other, made lines that run down.
+
+    They do where the next character is nearer below than beside: in a grid of characters nothing changes.
+    """
+    single = [line for line in lines if len(line.text) == 1 and "\u3040" <= line.text <= "\u9fff" and not line.hidden]
+    if len(single) < 8 or len(single) < 0.6 * len(lines):
+        return list(lines)
+    columns: list[list[Line]] = []
+    for line in sorted(single, key=lambda line: (-round((line.box[0] + line.box[2]) / line.size), line.box[1])):
+        last = columns[-1][-1] if columns else None
+        same = last is not None and abs(last.box[0] - line.box[0]) < 0.5 * line.size
+        if last is not None and same and -0.5 * line.size < line.box[1] - last.box[3] < 0.7 * line.size:
+            columns[-1].append(line)
+        else:
+            columns.append([line])
+    if len(columns) > len(single) / 3 or _crowded(columns):
+        return list(lines)
+    rest = [line for line in lines if line not in set(single)]
+    return [_column(column) for column in columns] + rest
+
+
+def _crowded(columns: Sequence[Sequence[Line]]) -> bool:
+    """Whether columns stand no further apart than characters do: then rows are as likely."""
+    pitch = min(b.box[1] - a.box[1] for column in columns if len(column) > 1 for a, b in pairwise(column))
+    places = sorted({round(column[0].box[0]) for column in columns})
+    return any(b - a < 1.1 * pitch for a, b in pairwise(places))
+
+
+def _column(column: Sequence[Line]) -> Line:
+    text, box = "".join(line.text for line in column), union([line.box for line in column])
+    return column[0]._replace(text=text, box=box, turns=1)

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from email.message import EmailMessage
 from itertools import pairwise
 
+from tests.golden.pdfs import PDFS
+
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
@@ -284,4 +286,5 @@ SOURCES: dict[str, Callable[[], bytes]] = {
     "login.json": login_json,
     "broken.json": broken_json,
     "broken.xlsx": broken_xlsx,
+    **PDFS,
 }
