@@ -47,6 +47,15 @@ def test_what_finds_no_answer_waits_for_a_label_and_becomes_a_set(kb: Kb) -> Non
     assert (report["metrics"]["questions"], report["metrics"]["Success@5"]) == (1, 1)
 
 
+def test_what_is_asked_before_the_first_release_waits_for_a_label_too(kb: Kb) -> None:
+    assert not ask(kb.app, "When are laptops replaced?", NOBODY)["found"]
+    search(kb.app, "travel expenses", NOBODY, None, 5, False)
+    assert {(row["question"], row["reason"]) for row in waiting(kb)} == {
+        ("When are laptops replaced?", "no_hit"),
+        ("travel expenses", "no_hit"),
+    }
+
+
 def test_thumbs_down_queues_the_question_and_a_dismissed_one_stays_away(kb: Kb) -> None:
     kb.release()
     answered = ask(kb.app, "Are laptops replaced every four years by the desk?", NOBODY)
