@@ -1,4 +1,4 @@
-"""The sample through the real command, models and Milvus Lite: no planted personal value is left outside the raw zone."""
+"""The sample through the real command, models and Milvus Lite: no planted value is left outside the raw zone."""
 
 import re
 from pathlib import Path
