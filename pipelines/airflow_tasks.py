@@ -51,9 +51,15 @@ def _sync(app: Any, run: str) -> Iterator[None]:
     """The tasks of one run hold the sync together; beside another sync a task is tried again later."""
     from pipelines.lease import held_by_run
 
+    with _patient(), held_by_run(app, "sync", f"kb_sync {run}"[:128]):
+        yield
+
+
+@contextmanager
+def _patient() -> Iterator[None]:
+    """Beside another run that holds what is needed, a task is tried again later."""
     try:
-        with held_by_run(app, "sync", f"kb_sync {run}"[:128]):
-            yield
+        yield
     except Conflict as error:
         if error.code is not Code.LOCKED:
             raise
@@ -289,7 +295,8 @@ def publish(number: int, actor: str | None) -> int | None:
     # `publishing` and `live`: an earlier try of this task was cut off; publishing again finishes it.
     if state not in ("approved", "publishing", "live"):
         return None
-    return act(app, number, "approved").live_release
+    with _patient():
+        return act(app, number, "approved").live_release
 
 
 def rollback(form: Mapping[str, Any], actor: str) -> int:
@@ -344,7 +351,8 @@ def vacuum(actor: str) -> dict[str, int]:
     """Remove what no kept release shows; returns what went, in numbers."""
     from pipelines.publish.vacuum import vacuum as act
 
-    done = act(_wired(actor))
+    with _patient():
+        done = act(_wired(actor))
     return {"released": len(done["released"]), **done["deleted"]}
 
 
@@ -352,7 +360,8 @@ def reembed(embedder: str, reason: str, actor: str) -> dict[str, int]:
     """Change the embedder; returns rows written and texts embedded."""
     from pipelines.publish.reembed import reembed as act
 
-    done = act(_wired(actor), embedder, reason)
+    with _patient():
+        done = act(_wired(actor), embedder, reason)
     return {"rows": done["rows"], "embedded": done["calls"]["embed"]}
 
 
@@ -360,7 +369,8 @@ def reconcile(repair: bool, actor: str) -> dict[str, int]:
     """Compare SQL and index. Raises Systemic when there are faults that nobody repaired."""
     from pipelines.publish.reconcile import reconcile as act
 
-    found = act(_wired(actor), repair=repair)
+    with _patient():
+        found = act(_wired(actor), repair=repair)
     faults = len(found["faults"])
     if faults > found["repaired"]:
         raise Systemic(Code.SYSTEMIC, f"{faults} rows of the index differ from SQL; run kb_reconcile with repair")

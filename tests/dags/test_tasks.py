@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from pipelines import airflow_tasks
-from pipelines.errors import Conflict, Systemic
+from pipelines.errors import Code, Conflict, Systemic, Transient
 from pipelines.layers import LAYERS
 from pipelines.migrate import migrate
 from pipelines.wiring import wire
@@ -64,6 +64,14 @@ def test_batches_beyond_airflows_limit_join_without_loss(batches, most):
         joined = airflow_tasks._bounded(batches)
     assert len(joined) <= most
     assert list(chain.from_iterable(joined)) == list(chain.from_iterable(batches))
+
+
+def test_a_vacuum_or_reconciliation_beside_another_run_is_tried_again(app):
+    with app.database.lock("publish-main"):
+        for work in (lambda: airflow_tasks.vacuum("ann"), lambda: airflow_tasks.reconcile(False, "ann")):
+            with pytest.raises(Transient) as caught:
+                work()
+            assert caught.value.code is Code.LOCKED
 
 
 def test_a_sync_without_a_scan_is_red(app):
