@@ -10,8 +10,7 @@ from airflow.sdk import DAG, Param, TriggerRule, chain, task, task_group
 from airflow.sdk.exceptions import AirflowSkipException
 from airflow.timetables.trigger import CronTriggerTimetable
 
-from pipelines.airflow_dags import RETRY, optional, quality_report, who
-from pipelines.airflow_notify import Tell
+from pipelines.airflow_dags import RED, RETRY, optional, quality_report, who
 from pipelines.layers import LAYERS
 
 with DAG(
@@ -59,7 +58,7 @@ with DAG(
             raise AirflowSkipException("nothing to review")
         return {"release": number}
 
-    @task(trigger_rule=TriggerRule.ALL_DONE, on_failure_callback=[Tell("sync.failed", "A sync ended red.")])
+    @task(trigger_rule=TriggerRule.ALL_DONE, on_failure_callback=RED)
     def watch(batches: Any, built: Any, checked: Any) -> int:
         from pipelines import airflow_tasks
 
@@ -72,8 +71,10 @@ with DAG(
         trigger_run_id="release-{{ ti.xcom_pull(task_ids='build')['release'] }}",
         conf=built,
         skip_when_already_exists=True,  # an unchanged release is asked about once
-        # A check that crashed holds no review up; without a release there is nothing to review.
+        # A check that crashed holds no review up.
         trigger_rule=TriggerRule.ALL_DONE_MIN_ONE_SUCCESS,
+        on_failure_callback=RED,
     )
     checked = quality_report(built["release"], strict=False)
-    batch.expand(versions=batches) >> built >> checked >> review >> watch(batches, built, checked)
+    # Both end the run: it is red as well where no review could be started.
+    batch.expand(versions=batches) >> built >> checked >> [review, watch(batches, built, checked)]

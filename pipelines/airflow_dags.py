@@ -17,6 +17,7 @@ RETRY: dict[str, Any] = {
         rules=[RetryRule(exception="pipelines.errors.Transient", action=RetryAction.RETRY)], default=RetryAction.FAIL
     ),
 }
+RED = [Tell("sync.failed", "A sync ended red.")]
 
 
 def reason() -> Any:

@@ -114,7 +114,12 @@ def test_a_quality_check_that_crashes_does_not_keep_a_release_from_its_review(pa
     rules = parsed["dags"]["kb_sync"]["rules"]
     # After both are done, and only where one of them succeeded: without a release both are skipped, and so is it.
     assert rules["review"] == ["all_done_min_one_success", ["build", "quality_report"]]
-    assert {"build", "quality_report", "review"} <= set(rules["watch"][1])
+    assert {"build", "quality_report"} <= set(rules["watch"][1])
+
+
+def test_a_review_that_cannot_be_started_turns_the_sync_red(parsed):
+    before_others = {one for _, upstream in parsed["dags"]["kb_sync"]["rules"].values() for one in upstream}
+    assert set(parsed["dags"]["kb_sync"]["tasks"]) - before_others == {"review", "watch"}
 
 
 def test_no_answer_means_hold_and_the_question_is_asked_again_when_it_breaks(parsed):
