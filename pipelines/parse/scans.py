@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from pipelines.parse.cells import to_html, to_markdown
 from pipelines.parse.drawn import pixels
 from pipelines.parse.lines import Line, ocr_lines, union
 from pipelines.parse.order import Rectangle, reading_order
 from pipelines.parse.orientation import quarter_turns
-from pipelines.parse.paragraphs import blocks_of, to_box
+from pipelines.parse.paragraphs import blocks_of
 from pipelines.parse.routes import FURNITURE, Context, Read, home, inside, layout_regions, region_heading
+from pipelines.parse.scan_tables import table_block, table_places
 from pipelines.parse.settings import ParseSettings
-from pipelines.parse.table_image import read_table
 from pipelines.parse.vertical import is_vertical, vertical_order
 from pipelines.ports import Ocr
 from schemas.document import Block, Box
@@ -40,7 +39,7 @@ def ocr(page: Any, number: int, reader: Ocr, context: Context) -> Read:
     sizes = sorted(line.size for line in lines)
     scanned = replace(context, body=sizes[len(sizes) // 2] * 1.25)
     regions = _labels(image, lines, scale)
-    blocks, furniture = _blocks(image, lines, regions, number, scanned, reader.name, scale)
+    blocks, furniture = _blocks(image, lines, regions, number, scanned, reader, scale)
     if turns:
         height, width = image.shape[0] * scale, image.shape[1] * scale
         blocks = [_turned_back(block, turns, width, height) for block in blocks]
@@ -72,16 +71,16 @@ def _blocks(
     regions: Sequence[tuple[Rectangle, str]],
     number: int,
     context: Context,
-    engine: str,
+    reader: Ocr,
     scale: float,
 ) -> tuple[list[Block], list[str]]:
     """Lines ordered by XY-cut, tables standing in for their lines; furniture apart."""
-    tables = [box for box, label in regions if label == "table"]
+    tables = table_places(image, lines, regions, scale)
     rest: list[Line] = []
     furniture: list[str] = []
     held: dict[int, list[Line]] = {}
     for line in lines:
-        table = next((i for i, box in enumerate(tables) if inside(line.box, box)), None)
+        table = next((i for i, place in enumerate(tables) if inside(line.box, place.box)), None)
         place = home(line, regions)
         if table is not None:
             held.setdefault(table, []).append(line)
@@ -94,7 +93,7 @@ def _blocks(
         if len(members) < 3:
             pieces += [(line.box, line) for line in members]
         else:
-            block = _table(image, members, tables[index], number, scale)
+            block = table_block(image, members, tables[index], number, scale, reader)
             pieces.append((union([line.box for line in members]), block))
     if is_vertical(rest):
         order = vertical_order([box for box, _ in pieces])
@@ -107,10 +106,10 @@ def _blocks(
         if isinstance(piece, Line):
             run.append(piece)
             continue
-        blocks += _paragraphs(run, regions, number, context, engine)
+        blocks += _paragraphs(run, regions, number, context, reader.name)
         blocks.append(piece)
         run = []
-    return blocks + _paragraphs(run, regions, number, context, engine), furniture
+    return blocks + _paragraphs(run, regions, number, context, reader.name), furniture
 
 
 def _line_height(lines: Sequence[Line]) -> float | None:
@@ -138,30 +137,6 @@ def _paragraphs(
         else:
             blocks.append(region_heading(regions[place][1], members, number, context, engine))
     return blocks
-
-
-def _table(image: Any, lines: Sequence[Line], box: Rectangle, number: int, scale: float) -> Block:
-    """`box` and lines in points; the image is cut with a margin, for the model was trained on such crops."""
-    whole = union([box, *(line.box for line in lines)])
-    x0, y0 = (max(0, int(value / scale) - 4) for value in whole[:2])
-    x1, y1 = int(whole[2] / scale) + 4, int(whole[3] / scale) + 4
-    moved = [line._replace(box=_pixels(line.box, scale, x0, y0), size=line.size / scale) for line in lines]
-    grid, engine = read_table(image[y0:y1, x0:x1], moved)
-    weight = sum(len(line.text) for line in lines)
-    confidence = sum(line.confidence * len(line.text) for line in lines) / weight
-    return Block(
-        kind="table",
-        text=to_markdown(grid),
-        html=to_html(grid),
-        page=number,
-        box=to_box(whole),
-        engine=engine,
-        confidence=round(confidence * (1.0 if engine == "slanet-plus" else 0.8), 3),
-    )
-
-
-def _pixels(box: Rectangle, scale: float, x0: int, y0: int) -> Rectangle:
-    return (box[0] / scale - x0, box[1] / scale - y0, box[2] / scale - x0, box[3] / scale - y0)
 
 
 def _labels(image: Any, lines: Sequence[Line], scale: float) -> list[tuple[Rectangle, str]]:

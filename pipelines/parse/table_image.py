@@ -7,7 +7,6 @@ shares of that square (github.com/RapidAI/RapidTable, table_structure).
 
 import importlib.util
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,27 +15,21 @@ from pipelines.parse.cells import Cell, Grid
 from pipelines.parse.lines import Line
 from pipelines.parse.order import Rectangle
 from pipelines.parse.paragraphs import join
+from pipelines.parse.ruled import Shape
 
 SIDE = 488
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 MAX_LOST = 0.1
-"""Share of the text that may find no cell before the model's answer is put aside."""
+"""Share of the text that may lie outside of all cells before the model's answer is put aside."""
 MAX_CROWDED = 0.2
 """Share of lines that may stand beside another one in the same cell: more means that columns were missed."""
 
 
-@dataclass(frozen=True)
-class _Shape:
-    """A cell of the model: its place in the grid and on the image (pixels)."""
-
-    row: int
-    rows: int
-    columns: int
-    box: Rectangle
-
-
-def read_table(image: Any, lines: Sequence[Line]) -> tuple[Grid, str]:
-    """The grid and the engine's name. `image`: RGB crop of a table; `lines`: OCR's, boxes in pixels of the crop."""
+def read_table(image: Any, lines: Sequence[Line], framed: Sequence[Shape] = ()) -> tuple[Grid, str]:
+    """The grid and the engine's name. `image`: RGB crop of a table; `lines`: OCR's, boxes in pixels of the crop;
+    `framed`: its cells where rules frame them, which are surer than the model's."""
+    if framed and (grid := _filled(framed, lines)):
+        return grid, "rules"
     session = _session()
     shapes = _shapes(session, image) if session is not None else []
     grid = _filled(shapes, lines) if shapes else None
@@ -58,7 +51,7 @@ def _session() -> Any:
     return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
 
 
-def _shapes(session: Any, image: Any) -> list[_Shape]:
+def _shapes(session: Any, image: Any) -> list[Shape]:
     """Cells in reading order; empty when the model finds no end within its length."""
     boxes, chances = session.run(None, {session.get_inputs()[0].name: _prepared(image)})
     characters = session.get_modelmeta().custom_metadata_map["character"].splitlines()
@@ -68,7 +61,7 @@ def _shapes(session: Any, image: Any) -> list[_Shape]:
         return []
     names = names[: names.index("eos", 1)]
     size = max(image.shape[:2])
-    shapes: list[_Shape] = []
+    shapes: list[Shape] = []
     row = -1
     for number, name in enumerate(names):
         if name == "<tr>":
@@ -77,7 +70,7 @@ def _shapes(session: Any, image: Any) -> list[_Shape]:
             corners = boxes[0][number] * size
             box = (corners[0::2].min(), corners[1::2].min(), corners[0::2].max(), corners[1::2].max())
             rows, columns = _spans(names[number + 1 : number + 3]) if name == "<td" else (1, 1)
-            shapes.append(_Shape(max(row, 0), rows, columns, tuple(float(value) for value in box)))  # type: ignore[arg-type]
+            shapes.append(Shape(max(row, 0), rows, columns, tuple(float(value) for value in box)))  # type: ignore[arg-type]
     return shapes
 
 
@@ -105,17 +98,17 @@ def _prepared(image: Any) -> Any:
     return padded.transpose(2, 0, 1)[None]
 
 
-def _filled(shapes: Sequence[_Shape], lines: Sequence[Line]) -> Grid | None:
-    """Each line in the cell that holds most of it; None when too much finds no cell."""
+def _filled(shapes: Sequence[Shape], lines: Sequence[Line]) -> Grid | None:
+    """Each line in the cell that holds most of it, or in the nearest; None when too much lies outside of all."""
     homes: dict[int, list[Line]] = {}
     lost = 0.0
     for line in lines:
         shares = [_share(line.box, shape.box) for shape in shapes]
         best = max(range(len(shapes)), key=shares.__getitem__)
-        if shares[best] > 0:
-            homes.setdefault(best, []).append(line)
-        else:
+        if not shares[best]:
             lost += len(line.text)
+            best = min(range(len(shapes)), key=lambda number: _distance(line.box, shapes[number].box))
+        homes.setdefault(best, []).append(line)
     crowded = sum(_side_by_side(members) for members in homes.values())
     if lost > MAX_LOST * sum(len(line.text) for line in lines) or crowded > MAX_CROWDED * len(lines):
         return None
@@ -146,6 +139,11 @@ def _share(inner: Rectangle, outer: Rectangle) -> float:
         return 0.0
     both = width * height
     return both / (_area(inner) + _area(outer) - both)
+
+
+def _distance(a: Rectangle, b: Rectangle) -> tuple[float, float]:
+    """Down, then across: text beside a cell is of its row."""
+    return max(a[1] - b[3], b[1] - a[3], 0.0), max(a[0] - b[2], b[0] - a[2], 0.0)
 
 
 def _area(box: Rectangle) -> float:

@@ -1,6 +1,7 @@
 """The truth that comes with the development data, in one shape."""
 
 import json
+import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from functools import cache
@@ -49,7 +50,7 @@ def scans(data: Path) -> Iterator[Body]:
     for page in json.loads((data / "gt" / "omnidocbench_demo.json").read_text("utf-8")):
         parts = page["layout_dets"]
         ordered = sorted((part for part in parts if part.get("order") is not None), key=lambda part: part["order"])
-        tables = tuple(cells_of(part["html"]) for part in parts if part["category_type"] == "table")
+        tables = tuple(cells_of(_typeset(part["html"])) for part in parts if part["category_type"] == "table")
         kind = page["page_info"]["page_attribute"]
         yield Body(
             path=data / page["file"],
@@ -59,6 +60,12 @@ def scans(data: Path) -> Iterator[Body]:
             columns=kind["layout"] != "single_column",
             tables=tables,
         )
+
+
+def _typeset(html: str) -> str:
+    """Signs that the truth writes in LaTeX, as they look on the page."""
+    signs = {"pm": "\u00b1", "times": "\u00d7", "sim": "~", "leq": "\u2264", "geq": "\u2265"}
+    return re.sub(r"\$\s*\\(\w+)\s*\$", lambda found: signs.get(found[1], found[0]), html)
 
 
 def page_tests(data: Path) -> dict[str, list[dict[str, Any]]]:

@@ -1,0 +1,143 @@
+"""Framed tables in page images: found by their rules, wherever they stand, and read cell by cell."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+
+from pipelines.parse.cells import flatten, read_html
+from pipelines.parse.lines import Line
+from pipelines.parse.ruled import ruled_tables
+from pipelines.parse.scan_tables import Place, table_block, table_places
+from pipelines.parse.table_image import read_table
+from schemas.index import OcrLine
+
+WIDE, HIGH = 120, 40
+LEFT, TOP = 60, 80
+ROWS = (("Region", "2023", "2024"), ("North", "1,204.5", "1,310.0"), ("South", "977.1", "1,002.4"))
+
+
+def drawn(rows: int = 3, columns: int = 3, *, fall: int = 0, side: int = 500) -> Any:
+    """A page with the rules of a table and no text; `fall`: pixels from its left to its right side."""
+    page = np.full((side, side, 3), 250, np.uint8)
+    right, foot = LEFT + columns * WIDE, TOP + rows * HIGH
+    for row in range(rows + 1):
+        cv2.line(page, (LEFT, TOP + row * HIGH), (right, TOP + row * HIGH + fall), (0, 0, 0), 2)
+    for column in range(columns + 1):
+        lower = fall * column // columns
+        cv2.line(page, (LEFT + column * WIDE, TOP + lower), (LEFT + column * WIDE, foot + lower), (0, 0, 0), 2)
+    return page
+
+
+def written(rows: Sequence[Sequence[str]] = ROWS) -> list[Line]:
+    return [
+        Line(text, (LEFT + x * WIDE + 20, TOP + y * HIGH + 10, LEFT + x * WIDE + 90, TOP + y * HIGH + 30), 16.0)
+        for y, row in enumerate(rows)
+        for x, text in enumerate(row)
+        if text
+    ]
+
+
+class Pieces:
+    """An OCR engine that sees the given texts below one another, at even steps."""
+
+    name = "fake"
+
+    def __init__(self, *texts: str) -> None:
+        self.texts, self.asked = texts, 0
+
+    def read(self, image: Any) -> tuple[OcrLine, ...]:
+        self.asked += 1
+        step = image.shape[0] / max(1, len(self.texts))
+        quads = [(5, y, 50, y, 50, y + 1, 5, y + 1) for y in (step * (n + 0.5) for n in range(len(self.texts)))]
+        return tuple(OcrLine(text=t, quad=q, confidence=0.9) for t, q in zip(self.texts, quads, strict=True))
+
+
+@pytest.mark.parametrize("fall", [0, 6, -6])
+def test_a_framed_table_is_read_as_it_is_ruled_even_if_the_page_is_turned_a_little(fall: int) -> None:
+    (table,) = ruled_tables(drawn(fall=fall), written())
+    grid, engine = read_table(drawn(fall=fall), written(), table.shapes)
+    assert (flatten(grid), engine) == ([list(row) for row in ROWS], "rules")
+
+
+def test_a_missing_rule_joins_cells() -> None:
+    page = drawn()
+    cv2.line(page, (LEFT + 2 * WIDE, TOP + 4), (LEFT + 2 * WIDE, TOP + HIGH - 4), (250, 250, 250), 4)
+    cv2.line(page, (LEFT + 4, TOP + 2 * HIGH), (LEFT + WIDE - 4, TOP + 2 * HIGH), (250, 250, 250), 4)
+    (table,) = ruled_tables(page, written())
+    assert [(s.row, s.rows, s.columns) for s in table.shapes if s.rows * s.columns > 1] == [(0, 1, 2), (1, 2, 1)]
+
+
+def test_the_lines_and_the_margin_of_a_notebook_are_not_of_the_table() -> None:
+    page = drawn()
+    for y in range(0, 500, HIGH):
+        cv2.line(page, (10, y), (490, y), (90, 90, 90), 1)
+    cv2.line(page, (460, 0), (460, 499), (90, 90, 90), 1)
+    (table,) = ruled_tables(page, [*written(), Line("Notes of today", (60, 45, 200, 65), 16.0)])
+    assert table.box == pytest.approx((LEFT, TOP, LEFT + 3 * WIDE, TOP + 3 * HIGH), abs=3)
+
+
+def test_a_table_that_goes_on_beyond_its_upright_rules_is_left_to_the_model() -> None:
+    page = drawn(columns=2)
+    for row in range(4):
+        cv2.line(page, (LEFT, TOP + row * HIGH), (LEFT + 3 * WIDE, TOP + row * HIGH), (0, 0, 0), 2)
+    assert not ruled_tables(page, written())
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param(
+            [Line(t, (0, y, 40, y + 16), 16.0) for t, y in (("10", 80), ("20", 120), ("30", 160), ("40", 200))]
+        ),
+        pytest.param([*written((("Form", "A"), ("7", "b"))), *(Line("w" * 80, (65, 165, 175, 185), 16.0),) * 9]),
+    ],
+    ids=["the grid of a chart", "the frame of a page"],
+)
+def test_a_grid_is_no_table(lines: list[Line]) -> None:
+    assert not ruled_tables(drawn(), lines)
+
+
+@pytest.mark.parametrize("label", ["picture", "text", "table"])
+def test_a_framed_table_is_found_whatever_the_layout_model_takes_it_for(label: str) -> None:
+    region = ((LEFT - 10.0, TOP - 40.0, 480.0, TOP + 140.0), label)
+    (place,) = table_places(drawn(), written(), [region], 1.0)
+    assert len(place.shapes) == 9
+
+
+def test_a_table_of_which_a_part_is_framed_stays_whole() -> None:
+    outside = [
+        Line(f"row {n}", (LEFT + 20.0, y, LEFT + 90.0, y + 16.0), 16.0) for n, y in enumerate(range(210, 480, 20))
+    ]
+    box = (0.0, 0.0, 500.0, 500.0)
+    assert table_places(drawn(), [*written(), *outside], [(box, "table")], 1.0) == [Place(box)]
+
+
+def test_a_line_over_several_cells_is_read_once_more_in_parts() -> None:
+    lines = written()
+    y = TOP + HIGH
+    joined = Line("North 1,204.5 1,310.0", (LEFT + 10, y + 10, LEFT + 3 * WIDE - 20, y + 30), 16.0)
+    lines = [*lines[:3], joined, *lines[6:]]
+    (place,) = table_places(drawn(), lines, [], 1.0)
+    reader = Pieces("North", "1,204.5", "1,310.0")
+    block = table_block(drawn(), lines, place, 1, 1.0, reader)
+    assert flatten(read_html(block.html or "")) == [list(row) for row in ROWS]
+    assert reader.asked == 1
+
+
+def test_a_line_whose_parts_cannot_be_read_keeps_its_text() -> None:
+    lines = [*written()[:3], Line("North 1,204.5", (LEFT + 10, TOP + 50, LEFT + 2 * WIDE - 20, TOP + 70), 16.0)]
+    lines += written()[5:]
+    (place,) = table_places(drawn(), lines, [], 1.0)
+    assert "North 1,204.5" in table_block(drawn(), lines, place, 1, 1.0, Pieces()).text
+
+
+def test_a_cell_in_which_nothing_was_seen_is_read_once_more() -> None:
+    page = drawn()
+    cv2.putText(page, "7", (LEFT + WIDE + 40, TOP + HIGH + 28), cv2.FONT_HERSHEY_SIMPLEX, 0.9, (0, 0, 0), 3)
+    lines = written((ROWS[0], ("North", "", "1,310.0"), ROWS[2]))
+    (place,) = table_places(page, lines, [], 1.0)
+    block = table_block(page, lines, place, 1, 1.0, Pieces("7"))
+    assert flatten(read_html(block.html or ""))[1] == ["North", "7", "1,310.0"]
