@@ -7,6 +7,12 @@ Rectangle = tuple[float, float, float, float]
 """x0, y0, x1, y1 in points or pixels, origin top left."""
 
 
+def inside(inner: Rectangle, outer: Rectangle) -> bool:
+    """Whether the middle of `inner` lies in `outer`."""
+    x, y = (inner[0] + inner[2]) / 2, (inner[1] + inner[3]) / 2
+    return outer[0] <= x <= outer[2] and outer[1] <= y <= outer[3]
+
+
 def reading_order(boxes: Sequence[Rectangle], line: float | None = None) -> list[int]:
     """Indexes of `boxes` in reading order: a permutation, whatever the input.
 

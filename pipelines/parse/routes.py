@@ -12,7 +12,7 @@ from pipelines.parse.cells import to_html, to_markdown
 from pipelines.parse.headings import heading_level
 from pipelines.parse.layout_model import one_thread
 from pipelines.parse.lines import Line, union
-from pipelines.parse.order import Rectangle, reading_order
+from pipelines.parse.order import Rectangle, inside, reading_order
 from pipelines.parse.paragraphs import blocks_of, join, to_box
 from pipelines.parse.settings import ParseSettings
 from pipelines.parse.vertical import turned, upright
@@ -184,11 +184,6 @@ def _displayed(page: Any, box: Sequence[float]) -> Rectangle:
 
     turned = pymupdf.Rect(box) * page.rotation_matrix if page.rotation else pymupdf.Rect(box)
     return (turned.x0, turned.y0, turned.x1, turned.y1)
-
-
-def inside(inner: Rectangle, outer: Rectangle) -> bool:
-    x, y = (inner[0] + inner[2]) / 2, (inner[1] + inner[3]) / 2
-    return outer[0] <= x <= outer[2] and outer[1] <= y <= outer[3]
 
 
 def home(line: Line, regions: Sequence[tuple[Rectangle, str]]) -> int | None:

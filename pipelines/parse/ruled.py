@@ -1,22 +1,19 @@
-"""Tables whose cells are framed: the rules in a page image say where each cell begins and ends, spans included.
-
-Rules are found by morphological opening (Serra 1982), long and thin ones against the local background, so that the
-edges of filled cells count too. A slightly turned scan is sheared back before rules are told to be one.
-"""
+"""Tables whose cells are framed: the rules in a page image say where each cell begins and ends, spans included."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pipelines.parse.lines import Line
-from pipelines.parse.order import Rectangle
+from pipelines.parse.order import Rectangle, inside
+from pipelines.parse.rules import Rule, Rules
 
-SHORTEST = 1.3
-"""Heights of a line of text: strokes of letters are shorter than a rule."""
-NEAR = 0.4
-"""Heights of a line of text within which two rules are one, or a rule ends at another."""
 COVERED = 0.6
 """Share of a cell's side that a rule has to run along."""
+MIN_STACK = 4
+"""Level rules that make the rows of a table: three can be the lines of a form."""
+WRAPPED = 0.7
+"""Share of a cell's width that a line of wrapped text fills."""
 MIN_FILLED = 0.4
 """Share of the cells with text below which a grid is a chart, a form's boxes or a notebook."""
 MAX_SHARE = 0.6
@@ -37,88 +34,49 @@ class Ruled(NamedTuple):
     box: Rectangle
     """Pixels, around all cells."""
     shapes: tuple[Shape, ...]
-    """In reading order."""
+    """In reading order; none where rows stand below one another without a rule between them."""
 
 
-class _Rule(NamedTuple):
-    at: float
-    """Across its course: y of a horizontal rule, x of an upright one, in sheared pixels."""
-    start: float
-    end: float
-
-
-def ruled_tables(image: Any, lines: Sequence[Line]) -> list[Ruled]:
-    """`image`: numpy uint8, height x width x 3, RGB, upright; `lines`: what was read in it, boxes in its pixels."""
-    if len(lines) < 4:
-        return []
-    sizes = sorted(line.box[3] - line.box[1] for line in lines)
-    height = max(8.0, sizes[len(sizes) // 2])
-    level, upright, slope = _rules(image, height)
+def ruled_tables(rules: Rules, lines: Sequence[Line]) -> list[Ruled]:
+    """`lines`: what was read in the image, boxes in its pixels."""
     found = []
-    near = NEAR * height
-    for across, down in _groups(level, upright, near):
-        table = _table(across, down, near, slope, lines)
+    for across, down in _groups(rules):
+        table = _table(across, down, rules, lines)
         if table is not None and _holds_text(table, lines):
-            found.append(table)
+            found.append(table if _rows_are_ruled(table, lines) else table._replace(shapes=()))
     return found
 
 
-def _rules(image: Any, height: float) -> tuple[list[_Rule], list[_Rule], float]:
-    """Horizontal and upright rules, and by how much the former fall per pixel to the right."""
-    import cv2
+def stacks(rules: Rules, region: Rectangle) -> list[Rectangle]:
+    """Boxes (pixels) of level rules that begin and end alike, in a region: the rows of tables without upright rules.
 
-    dark = 255 - cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
-    ink = cv2.adaptiveThreshold(dark, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY, 15, -6)
-    length = int(SHORTEST * height)
-    level = _courses(ink, (2 * length, 1), (length, 1), (1, 3))
-    slope = _slope(level)
-    level_rules = [
-        _Rule((y0 + y1) / 2 - slope * (x0 + x1) / 2, x0 + slope * (y0 + y1) / 2, x1 + slope * (y0 + y1) / 2)
-        for x0, y0, x1, y1 in level
-    ]
-    upright_rules = [
-        _Rule((x0 + x1) / 2 + slope * (y0 + y1) / 2, y0 - slope * (x0 + x1) / 2, y1 - slope * (x0 + x1) / 2)
-        for x0, y0, x1, y1 in _courses(ink, (1, length), (1, length // 2), (3, 1))
-    ]
-    return level_rules, upright_rules, slope
-
-
-def _courses(
-    ink: Any, shortest: tuple[int, int], gap: tuple[int, int], slack: tuple[int, int]
-) -> list[tuple[float, float, float, float]]:
-    """Start and end points of thin runs of ink, (width, height) each: at least `shortest`, over gaps, with slack."""
-    import cv2
-    import numpy as np
-
-    thick = cv2.dilate(ink, np.ones(slack[::-1], np.uint8))
-    runs = cv2.morphologyEx(thick, cv2.MORPH_OPEN, np.ones(shortest[::-1], np.uint8))
-    runs = cv2.morphologyEx(runs, cv2.MORPH_CLOSE, np.ones(gap[::-1], np.uint8))
-    count, marks, stats, _ = cv2.connectedComponentsWithStats(runs)
-    courses = []
-    for number in range(1, count):
-        left, top, width, tall = (int(value) for value in stats[number][:4])
-        along, across = (width, tall) if shortest[0] > shortest[1] else (tall, width)
-        if across > max(10, along / 8):  # a filled area, not a rule
-            continue
-        part = marks[top : top + tall, left : left + width] == number
-        if shortest[0] > shortest[1]:
-            first, last = np.flatnonzero(part[:, 0]).mean(), np.flatnonzero(part[:, -1]).mean()
-            courses.append((left, top + first, left + width, top + last))
+    Not where a longer rule runs through: then they are but a part of a table's columns.
+    """
+    there = [rule for rule in rules.level if region[1] < rule.at + rules.slope * rule.start < region[3]]
+    groups: list[list[Rule]] = []
+    for rule in sorted(there):
+        for group in groups:
+            if max(abs(rule.start - group[0].start), abs(rule.end - group[0].end)) <= rules.near:
+                group.append(rule)
+                break
         else:
-            first, last = np.flatnonzero(part[0]).mean(), np.flatnonzero(part[-1]).mean()
-            courses.append((left + first, top, left + last, top + tall))
-    return [(float(a), float(b), float(c), float(d)) for a, b, c, d in courses]
+            groups.append([rule])
+    return [
+        _box(group[0].start, group[0].at, group[0].end, group[-1].at, rules.slope)
+        for group in groups
+        if len(_places(group, rules.near)) >= MIN_STACK and not any(_runs_through(rule, group) for rule in there)
+    ]
 
 
-def _slope(level: Sequence[tuple[float, float, float, float]]) -> float:
-    """The median over the longer half."""
-    longer = sorted(level, key=lambda rule: rule[2] - rule[0])[len(level) // 2 :]
-    slopes = sorted((y1 - y0) / (x1 - x0) for x0, y0, x1, y1 in longer)
-    return slopes[len(slopes) // 2] if slopes else 0.0
+def _runs_through(rule: Rule, group: Sequence[Rule]) -> bool:
+    across = min(rule.end, group[0].end) - max(rule.start, group[0].start)
+    own, length = group[0].end - group[0].start, rule.end - rule.start
+    return rule not in group and group[0].at < rule.at < group[-1].at and across > 0.5 * own and length > 1.1 * own
 
 
-def _groups(level: Sequence[_Rule], upright: Sequence[_Rule], near: float) -> list[tuple[list[_Rule], list[_Rule]]]:
-    """Rules that meet, directly or over others."""
+def _groups(rules: Rules) -> list[tuple[list[Rule], list[Rule]]]:
+    """Level and upright rules that meet, directly or over others."""
+    level, upright, near = rules.level, rules.upright, rules.near
     homes = list(range(len(level) + len(upright)))
 
     def root(number: int) -> int:
@@ -131,14 +89,14 @@ def _groups(level: Sequence[_Rule], upright: Sequence[_Rule], near: float) -> li
             beside = across.start - near <= down.at <= across.end + near
             if beside and down.start - near <= across.at <= down.end + near:
                 homes[root(i)] = root(j)
-    groups: dict[int, tuple[list[_Rule], list[_Rule]]] = {}
+    groups: dict[int, tuple[list[Rule], list[Rule]]] = {}
     for number in range(len(homes)):
         pair = groups.setdefault(root(number), ([], []))
         (pair[0] if number < len(level) else pair[1]).append((*level, *upright)[number])
     return [pair for pair in groups.values() if len(pair[0]) > 1 and len(pair[1]) > 1]
 
 
-def _frame(upright: Sequence[_Rule], near: float) -> tuple[_Rule, _Rule] | None:
+def _frame(upright: Sequence[Rule], near: float) -> tuple[Rule, Rule] | None:
     """The sides of a table: of the upright rules that begin and end level with another one, the two that frame most.
 
     The margin line of a notebook meets a table's rules too, but goes on above and below it.
@@ -154,7 +112,7 @@ def _frame(upright: Sequence[_Rule], near: float) -> tuple[_Rule, _Rule] | None:
     return max(pairs, key=lambda pair: (pair[1].at - pair[0].at) * (pair[0].end - pair[0].start), default=None)
 
 
-def _open(sides: tuple[_Rule, _Rule], ys: Sequence[float], level: Sequence[_Rule], lines: Sequence[Line]) -> bool:
+def _open(sides: tuple[Rule, Rule], ys: Sequence[float], level: Sequence[Rule], lines: Sequence[Line]) -> bool:
     """Whether the rows go on beyond the sides: level rules stick out, and text stands between them."""
     starts, ends = sorted(rule.start for rule in level), sorted(rule.end for rule in level)
     left, right = starts[len(starts) // 2], ends[len(ends) // 2]
@@ -165,7 +123,7 @@ def _open(sides: tuple[_Rule, _Rule], ys: Sequence[float], level: Sequence[_Rule
 
 
 def _shapes(
-    xs: Sequence[float], ys: Sequence[float], level: Sequence[_Rule], upright: Sequence[_Rule], near: float
+    xs: Sequence[float], ys: Sequence[float], level: Sequence[Rule], upright: Sequence[Rule], near: float
 ) -> list[tuple[int, int, int, int]]:
     """Row, column, rows and columns of each cell in reading order; empty unless all are rectangles."""
     rows, columns = len(ys) - 1, len(xs) - 1
@@ -193,10 +151,9 @@ def _shapes(
     return cells
 
 
-def _table(
-    level: Sequence[_Rule], upright: Sequence[_Rule], near: float, slope: float, lines: Sequence[Line]
-) -> Ruled | None:
+def _table(level: Sequence[Rule], upright: Sequence[Rule], rules: Rules, lines: Sequence[Line]) -> Ruled | None:
     """None unless the rules frame at least two rows and columns, all of whose cells are rectangles."""
+    near, slope = rules.near, rules.slope
     sides = _frame(upright, near)
     if sides is None:
         return None
@@ -224,9 +181,9 @@ def _box(x0: float, y0: float, x1: float, y1: float, slope: float) -> Rectangle:
     return (x0 + right, y0 + low, x1 + right, y1 + low)
 
 
-def _places(rules: Sequence[_Rule], near: float) -> list[float]:
+def _places(rules: Sequence[Rule], near: float) -> list[float]:
     """Where rules stand, those near one another taken together by their lengths."""
-    together: list[list[_Rule]] = []
+    together: list[list[Rule]] = []
     for rule in sorted(rules):
         if together and rule.at - together[-1][-1].at <= near:
             together[-1].append(rule)
@@ -235,7 +192,7 @@ def _places(rules: Sequence[_Rule], near: float) -> list[float]:
     return [sum(r.at * (r.end - r.start) for r in some) / sum(r.end - r.start for r in some) for some in together]
 
 
-def _runs(rules: Sequence[_Rule], at: float, start: float, end: float, near: float) -> bool:
+def _runs(rules: Sequence[Rule], at: float, start: float, end: float, near: float) -> bool:
     """Whether rules near `at` cover the way from `start` to `end`."""
     covered = sum(
         max(0.0, min(rule.end, end) - max(rule.start, start)) for rule in rules if abs(rule.at - at) <= 1.5 * near
@@ -250,7 +207,18 @@ def _holds_text(table: Ruled, lines: Sequence[Line]) -> bool:
         middle = (line.box[1] + line.box[3]) / 2
         for number, shape in enumerate(table.shapes):
             x0, y0, x1, y1 = shape.box
-            if y0 < middle < y1 and min(x1, line.box[2]) - max(x0, line.box[0]) > NEAR * (line.box[3] - line.box[1]):
+            if y0 < middle < y1 and min(x1, line.box[2]) - max(x0, line.box[0]) > 0.4 * (line.box[3] - line.box[1]):
                 held[number] += len(line.text)
     filled = sum(letters > 0 for letters in held)
     return filled >= MIN_FILLED * len(held) and max(held) <= MAX_SHARE * sum(held)
+
+
+def _rows_are_ruled(table: Ruled, lines: Sequence[Line]) -> bool:
+    """False where cells side by side each hold several lines that end before the cell does: no wrapped text."""
+    stacked: dict[int, int] = {}
+    for shape in table.shapes:
+        width = shape.box[2] - shape.box[0]
+        inner = [line.box for line in lines if inside(line.box, shape.box)]
+        short = sum(box[2] - box[0] < WRAPPED * width for box in inner)
+        stacked[shape.row] = stacked.get(shape.row, 0) + (short >= MIN_STACK and short > 0.7 * len(inner))
+    return max(stacked.values()) < 2

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 from pipelines.parse.cells import to_html, to_markdown
 from pipelines.parse.lines import Line, union
-from pipelines.parse.order import Rectangle
+from pipelines.parse.order import Rectangle, inside
 from pipelines.parse.paragraphs import to_box
-from pipelines.parse.routes import inside
-from pipelines.parse.ruled import Shape, ruled_tables
+from pipelines.parse.ruled import Shape, ruled_tables, stacks
+from pipelines.parse.rules import find_rules
 from pipelines.parse.table_image import read_table
 from pipelines.ports import Ocr
 from schemas.document import Block
@@ -35,18 +35,36 @@ def table_places(
     image: Any, lines: Sequence[Line], regions: Sequence[tuple[Rectangle, str]], scale: float
 ) -> list[Place]:
     """Framed tables, whatever the layout model calls them, then its own tables; `lines` in points, `scale` a pixel."""
-    framed = [
-        Place(_scaled(table.box, scale), table.shapes)
-        for table in ruled_tables(image, [_in_pixels(line, scale) for line in lines])
-    ]
+    seen = [_in_pixels(line, scale) for line in lines]
+    rules = find_rules(image, seen)
+    framed = [Place(_scaled(table.box, scale), table.shapes) for table in ruled_tables(rules, seen)]
     places = list(framed)
     for box in (box for box, label in regions if label == "table"):
-        members = [line for line in lines if inside(line.box, box)]
-        within = [place for place in framed if sum(inside(line.box, place.box) for line in members)]
-        held = sum(any(inside(line.box, place.box) for place in within) for line in members)
+        members = [line.box for line in lines if inside(line.box, box)]
+        within = [place for place in framed if any(inside(line, place.box) for line in members)]
+        held = sum(any(inside(line, place.box) for place in within) for line in members)
         if held < MOST * len(members) or not members:
-            places = [place for place in places if place not in within] + [Place(box)]
+            places = [place for place in places if place not in within]
+            stacked = [_scaled(stack, scale) for stack in stacks(rules, _scaled(box, 1 / scale))]
+            places += [Place(part) for part in _without_neighbours(box, members, stacked)]
     return places
+
+
+def _without_neighbours(box: Rectangle, lines: Sequence[Rectangle], ruled: Sequence[Rectangle]) -> list[Rectangle]:
+    """The ruled rows alone, where the region holds text beside them: another column of the page.
+
+    The row above the first rule is taken along where it has several columns.
+    """
+    parts = []
+    for x0, y0, x1, y1 in (stack for stack in ruled if inside(stack, box)):
+        level = [line for line in lines if y0 < (line[1] + line[3]) / 2 < y1]
+        if any(line[2] < x0 or line[0] > x1 for line in level) and any(
+            inside(line, (x0, y0, x1, y1)) for line in level
+        ):
+            heights = sorted(line[3] - line[1] for line in level)
+            above = [line for line in lines if inside(line, (x0, y0 - 2 * heights[len(heights) // 2], x1, y0))]
+            parts.append((x0, min(line[1] for line in above) if len(above) > 1 else y0, x1, y1))
+    return parts or [box]
 
 
 def table_block(image: Any, lines: Sequence[Line], place: Place, number: int, scale: float, reader: Ocr) -> Block:

@@ -6,10 +6,10 @@ from typing import Any
 
 from pipelines.parse.drawn import pixels
 from pipelines.parse.lines import Line, ocr_lines, union
-from pipelines.parse.order import Rectangle, reading_order
+from pipelines.parse.order import Rectangle, inside, reading_order
 from pipelines.parse.orientation import quarter_turns
 from pipelines.parse.paragraphs import blocks_of
-from pipelines.parse.routes import FURNITURE, Context, Read, home, inside, layout_regions, region_heading
+from pipelines.parse.routes import FURNITURE, Context, Read, home, layout_regions, region_heading
 from pipelines.parse.scan_tables import table_block, table_places
 from pipelines.parse.settings import ParseSettings
 from pipelines.parse.vertical import is_vertical, vertical_order

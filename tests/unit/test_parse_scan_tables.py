@@ -9,7 +9,8 @@ import pytest
 
 from pipelines.parse.cells import flatten, read_html
 from pipelines.parse.lines import Line
-from pipelines.parse.ruled import ruled_tables
+from pipelines.parse.ruled import Ruled, ruled_tables
+from pipelines.parse.rules import find_rules
 from pipelines.parse.scan_tables import Place, table_block, table_places
 from pipelines.parse.table_image import read_table
 from schemas.index import OcrLine
@@ -40,6 +41,10 @@ def written(rows: Sequence[Sequence[str]] = ROWS) -> list[Line]:
     ]
 
 
+def framed(page: Any, lines: Sequence[Line]) -> list[Ruled]:
+    return ruled_tables(find_rules(page, lines), lines)
+
+
 class Pieces:
     """An OCR engine that sees the given texts below one another, at even steps."""
 
@@ -57,7 +62,7 @@ class Pieces:
 
 @pytest.mark.parametrize("fall", [0, 6, -6])
 def test_a_framed_table_is_read_as_it_is_ruled_even_if_the_page_is_turned_a_little(fall: int) -> None:
-    (table,) = ruled_tables(drawn(fall=fall), written())
+    (table,) = framed(drawn(fall=fall), written())
     grid, engine = read_table(drawn(fall=fall), written(), table.shapes)
     assert (flatten(grid), engine) == ([list(row) for row in ROWS], "rules")
 
@@ -66,7 +71,7 @@ def test_a_missing_rule_joins_cells() -> None:
     page = drawn()
     cv2.line(page, (LEFT + 2 * WIDE, TOP + 4), (LEFT + 2 * WIDE, TOP + HIGH - 4), (250, 250, 250), 4)
     cv2.line(page, (LEFT + 4, TOP + 2 * HIGH), (LEFT + WIDE - 4, TOP + 2 * HIGH), (250, 250, 250), 4)
-    (table,) = ruled_tables(page, written())
+    (table,) = framed(page, written())
     assert [(s.row, s.rows, s.columns) for s in table.shapes if s.rows * s.columns > 1] == [(0, 1, 2), (1, 2, 1)]
 
 
@@ -75,7 +80,7 @@ def test_the_lines_and_the_margin_of_a_notebook_are_not_of_the_table() -> None:
     for y in range(0, 500, HIGH):
         cv2.line(page, (10, y), (490, y), (90, 90, 90), 1)
     cv2.line(page, (460, 0), (460, 499), (90, 90, 90), 1)
-    (table,) = ruled_tables(page, [*written(), Line("Notes of today", (60, 45, 200, 65), 16.0)])
+    (table,) = framed(page, [*written(), Line("Notes of today", (60, 45, 200, 65), 16.0)])
     assert table.box == pytest.approx((LEFT, TOP, LEFT + 3 * WIDE, TOP + 3 * HIGH), abs=3)
 
 
@@ -83,7 +88,7 @@ def test_a_table_that_goes_on_beyond_its_upright_rules_is_left_to_the_model() ->
     page = drawn(columns=2)
     for row in range(4):
         cv2.line(page, (LEFT, TOP + row * HIGH), (LEFT + 3 * WIDE, TOP + row * HIGH), (0, 0, 0), 2)
-    assert not ruled_tables(page, written())
+    assert not framed(page, written())
 
 
 @pytest.mark.parametrize(
@@ -97,7 +102,7 @@ def test_a_table_that_goes_on_beyond_its_upright_rules_is_left_to_the_model() ->
     ids=["the grid of a chart", "the frame of a page"],
 )
 def test_a_grid_is_no_table(lines: list[Line]) -> None:
-    assert not ruled_tables(drawn(), lines)
+    assert not framed(drawn(), lines)
 
 
 @pytest.mark.parametrize("label", ["picture", "text", "table"])
@@ -141,3 +146,40 @@ def test_a_cell_in_which_nothing_was_seen_is_read_once_more() -> None:
     (place,) = table_places(page, lines, [], 1.0)
     block = table_block(page, lines, place, 1, 1.0, Pieces("7"))
     assert flatten(read_html(block.html or ""))[1] == ["North", "7", "1,310.0"]
+
+
+def stacked(*, left: int = LEFT + WIDE) -> Any:
+    """Rows between level rules, none of them upright."""
+    page = np.full((500, 500, 3), 250, np.uint8)
+    for row in range(4):
+        cv2.line(page, (left if row == 2 else LEFT + WIDE, TOP + row * HIGH), (480, TOP + row * HIGH), (0, 0, 0), 2)
+    return page
+
+
+NEIGHBOUR = [Line(f"note {n}", (5.0, y, 150.0, y + 16.0), 16.0) for n, y in enumerate(range(60, 200, 24))]
+REGION = ((0.0, 60.0, 500.0, 220.0), "table")
+
+
+def test_the_column_beside_a_table_is_not_of_it_though_the_region_holds_both() -> None:
+    lines = [one._replace(box=(one.box[0] + WIDE, one.box[1], one.box[2] + WIDE, one.box[3])) for one in written()]
+    (place,) = table_places(stacked(), [*lines, *NEIGHBOUR], [REGION], 1.0)
+    assert place.box == pytest.approx((LEFT + WIDE, TOP, 480, TOP + 3 * HIGH), abs=3)
+
+
+def test_columns_that_a_longer_rule_ties_together_are_one_table() -> None:
+    (place,) = table_places(stacked(left=5), [*written(), *NEIGHBOUR], [REGION], 1.0)
+    assert place.box == REGION[0]
+
+
+def test_a_frame_without_rules_between_its_rows_leaves_the_rows_to_the_model() -> None:
+    page = drawn(rows=2)
+    cv2.rectangle(page, (LEFT, TOP + 2 * HIGH), (LEFT + 3 * WIDE, TOP + 5 * HIGH), (0, 0, 0), 2)
+    for column in range(4):
+        cv2.line(page, (LEFT + column * WIDE, TOP), (LEFT + column * WIDE, TOP + 5 * HIGH), (0, 0, 0), 2)
+    rows = [
+        Line("7.5", (LEFT + x * WIDE + 20, y, LEFT + x * WIDE + 60, y + 16.0), 16.0)
+        for x in range(3)
+        for y in range(TOP + 2 * HIGH + 4, TOP + 5 * HIGH - 16, 24)
+    ]
+    (table,) = framed(page, [*written()[:6], *rows])
+    assert table.shapes == ()
