@@ -72,7 +72,9 @@ def remember(app: "App", version: str, document: str, chunks: Sequence[Chunk]) -
             pairs = sorted({(one ^ mask, at) for at in new for one in _unpacked(signed[at])})
             tx.execute(tables.insert_ignore(text), [{**rows[at], "bands": signed[at]} for at in new])
             # Straight to the driver: dozens of rows for each chunk, and nothing of SQLAlchemy's is needed.
-            tx.exec_driver_sql(str(tables.insert_ignore(band).compile(dialect=tx.dialect)), pairs)
+            into = tables.insert_ignore(band).compile(dialect=tx.dialect)
+            named = ({"band": bucket, "text": at} for bucket, at in pairs)
+            tx.exec_driver_sql(str(into), pairs if into.positional else list(named))
 
 
 def forget(tx: Connection, app: "App", chunks: Sequence[str]) -> dict[str, int]:

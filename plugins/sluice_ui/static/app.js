@@ -24,9 +24,6 @@ document.addEventListener("submit", (event) => {
   if (!button) return;
   if (button.dataset.confirm && !window.confirm(button.dataset.confirm)) event.preventDefault();
 });
-    event.target.append(field);
-  }
-});
 
 // Keys: j and k move, x selects, Enter opens, r goes to the reason; elements with data-key answer to their letter.
 const typing = (target) => target.matches("input:not([type=checkbox]), textarea, select");
