@@ -23,6 +23,12 @@ MAX_LOST = 0.1
 """Share of the text that may lie outside of all cells before the model's answer is put aside."""
 MAX_CROWDED = 0.2
 """Share of lines that may stand beside another one in the same cell: more means that columns were missed."""
+GAP = 0.3
+"""Heights of text between the texts of two cells."""
+FULL_ROW = 0.6
+"""Share of the most lines in a row from which a row shows all columns."""
+BRIDGED = 0.05
+"""Share of full rows whose lines may run over a gap between columns."""
 
 
 def read_table(image: Any, lines: Sequence[Line], framed: Sequence[Shape] = ()) -> tuple[Grid, str]:
@@ -109,6 +115,7 @@ def _filled(shapes: Sequence[Shape], lines: Sequence[Line]) -> Grid | None:
             lost += len(line.text)
             best = min(range(len(shapes)), key=lambda number: _distance(line.box, shapes[number].box))
         homes.setdefault(best, []).append(line)
+    _spread(homes, shapes)
     crowded = sum(_side_by_side(members) for members in homes.values())
     if lost > MAX_LOST * sum(len(line.text) for line in lines) or crowded > MAX_CROWDED * len(lines):
         return None
@@ -118,6 +125,25 @@ def _filled(shapes: Sequence[Shape], lines: Sequence[Line]) -> Grid | None:
         text = join([line.text for line in inside])
         rows.setdefault(shape.row, []).append(Cell(text, shape.rows, shape.columns, shape.row == 0))
     return tuple(tuple(row) for row in rows.values())
+
+
+def _spread(homes: dict[int, list[Line]], shapes: Sequence[Shape]) -> None:
+    """Of texts side by side in one cell, the outer one goes to the empty cell beside it: the model's boxes drift."""
+    for number in sorted(homes):
+        for beside, end in ((number + 1, 2), (number - 1, 0)):
+            if not 0 <= beside < len(shapes) or shapes[beside].row != shapes[number].row or homes.get(beside):
+                continue
+            members = homes[number]
+            apart = [line for line in members if all(_apart(line, other, end) for other in members if other != line)]
+            if len(members) > 1 and apart:
+                homes[beside] = apart
+                homes[number] = [line for line in members if line not in apart]
+
+
+def _apart(line: Line, other: Line, end: int) -> bool:
+    """Whether a clear gap is between them: `line` to the right where `end` is 2, to the left where it is 0."""
+    first, second = (other, line) if end else (line, other)
+    return second.box[0] > first.box[2] + GAP * first.size
 
 
 def _side_by_side(lines: Sequence[Line]) -> int:
@@ -151,7 +177,8 @@ def _area(box: Rectangle) -> float:
 
 
 def by_position(lines: Sequence[Line]) -> Grid:
-    """Rows where lines share a height, columns where no narrow line bridges the gap."""
+    """Rows where lines share a height, columns between gaps that hardly a full row bridges; a lone line over several
+    columns spans them."""
     rows: list[list[Line]] = []
     for line in sorted(lines, key=lambda line: line.box[1] + line.box[3]):
         middle = (line.box[1] + line.box[3]) / 2
@@ -159,21 +186,43 @@ def by_position(lines: Sequence[Line]) -> Grid:
             rows[-1].append(line)
         else:
             rows.append([line])
-    left, right = min((line.box[0] for line in lines), default=0), max((line.box[2] for line in lines), default=0)
-    columns: list[list[float]] = []
-    for line in sorted(lines, key=lambda line: line.box[0]):
-        if line.box[2] - line.box[0] > 0.5 * (right - left) and len(lines) > 2:
-            continue
-        if columns and line.box[0] < columns[-1][1]:
-            columns[-1][1] = max(columns[-1][1], line.box[2])
-        else:
-            columns.append([line.box[0], line.box[2]])
-    return tuple(_row(row, columns or [[left, right]], number == 0) for number, row in enumerate(rows))
+    columns = _columns(rows)
+    return tuple(_row(row, columns, number == 0) for number, row in enumerate(rows))
 
 
-def _row(lines: Sequence[Line], columns: Sequence[Sequence[float]], header: bool) -> tuple[Cell, ...]:
+def _columns(rows: Sequence[Sequence[Line]]) -> list[tuple[float, float]]:
+    """Start and end of each. Rows with few lines are titles, heads over several columns or notes: they do not count."""
+    most = max((len(row) for row in rows), default=0)
+    full = [row for row in rows if len(row) >= FULL_ROW * most]
+    steps = sorted(step for row in full for line in row for step in ((line.box[0], 1), (line.box[2], -1)))
+    columns: list[tuple[float, float]] = []
+    depth, start = 0, 0.0
+    for at, step in steps:
+        bridged = depth <= BRIDGED * len(full)
+        depth += step
+        if bridged and depth > BRIDGED * len(full):
+            start = at
+        elif not bridged and depth <= BRIDGED * len(full):
+            columns.append((start, at))
+    middles = [(line.box[0] + line.box[2]) / 2 for row in full for line in row]
+    held = [sum(start <= middle <= end for middle in middles) for start, end in columns]
+    return [one for one, count in zip(columns, held, strict=True) if count > BRIDGED * len(full)] or [(0.0, 0.0)]
+
+
+def _row(lines: Sequence[Line], columns: Sequence[tuple[float, float]], header: bool) -> tuple[Cell, ...]:
     texts: list[list[str]] = [[] for _ in columns]
+    spans = [1] * len(columns)
     for line in sorted(lines, key=lambda line: line.box[0]):
         reach = [min(line.box[2], end) - max(line.box[0], start) for start, end in columns]
-        texts[max(range(len(columns)), key=reach.__getitem__)].append(line.text)
-    return tuple(Cell(join(text), header=header) for text in texts)
+        covered = [number for number, share in enumerate(reach) if share > 0.5 * line.size]
+        place = covered[0] if covered else max(range(len(columns)), key=reach.__getitem__)
+        texts[place].append(line.text)
+        spans[place] = max(spans[place], len(covered))
+    cells: list[Cell] = []
+    number = 0
+    while number < len(columns):
+        free = next((n for n in range(number + 1, len(columns)) if texts[n]), len(columns)) - number
+        span = min(spans[number], free)
+        cells.append(Cell(join(texts[number]), columns=span, header=header))
+        number += span
+    return tuple(cells)

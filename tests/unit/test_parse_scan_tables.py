@@ -9,10 +9,10 @@ import pytest
 
 from pipelines.parse.cells import flatten, read_html
 from pipelines.parse.lines import Line
-from pipelines.parse.ruled import Ruled, ruled_tables
+from pipelines.parse.ruled import Ruled, Shape, ruled_tables
 from pipelines.parse.rules import find_rules
 from pipelines.parse.scan_tables import Place, table_block, table_places
-from pipelines.parse.table_image import read_table
+from pipelines.parse.table_image import by_position, read_table
 from schemas.index import OcrLine
 
 WIDE, HIGH = 120, 40
@@ -183,3 +183,21 @@ def test_a_frame_without_rules_between_its_rows_leaves_the_rows_to_the_model() -
     ]
     (table,) = framed(page, [*written()[:6], *rows])
     assert table.shapes == ()
+
+
+def test_a_head_over_several_columns_does_not_join_them() -> None:
+    heads = [Line("Region", (0, 0, 60, 16), 16.0), Line("Turnover in millions", (90, 0, 300, 16), 16.0)]
+    rows = [
+        Line(text, (x, y, x + 60.0, y + 16.0), 16.0)
+        for y in (30.0, 60.0, 90.0)
+        for x, text in ((0.0, "North"), (100.0, "1.5"), (180.0, "2.5"), (260.0, "3.5"))
+    ]
+    grid = by_position([*heads, *rows])
+    assert [[cell.columns for cell in row] for row in grid[:2]] == [[1, 3], [1, 1, 1, 1]]
+    assert flatten(grid)[1] == ["North", "1.5", "2.5", "3.5"]
+
+
+def test_of_two_texts_in_one_cell_of_the_model_the_outer_one_goes_to_the_empty_cell_beside() -> None:
+    shapes = [Shape(0, 1, 1, box) for box in ((0, 0, 90, 20), (90, 0, 200, 20), (210, 0, 215, 20))]
+    lines = [Line(t, (x, 2, x + 50, 18), 16.0) for t, x in (("2023E", 10), ("2024E", 90), ("2025E", 160))]
+    assert flatten(read_table(drawn(), lines, shapes)[0]) == [["2023E", "2024E", "2025E"]]
