@@ -31,14 +31,9 @@ BRIDGED = 0.05
 """Share of full rows whose lines may run over a gap between columns."""
 
 
-def read_table(image: Any, lines: Sequence[Line], framed: Sequence[Shape] = ()) -> tuple[Grid, str]:
-    """The grid and the engine's name. `image`: RGB crop of a table; `lines`: OCR's, boxes in pixels of the crop;
-    `framed`: its cells where rules frame them, which are surer than the model's."""
-    if framed and (grid := _filled(framed, lines)):
-        return grid, "rules"
-    session = _session()
-    shapes = _shapes(session, image) if session is not None else []
-    grid = _filled(shapes, lines) if shapes else None
+def read_table(image: Any, lines: Sequence[Line]) -> tuple[Grid, str]:
+    """The grid and the engine's name. `image`: RGB crop of a table; `lines`: boxes in pixels of the crop."""
+    grid = filled(model_shapes(image), lines)
     return (grid, "slanet-plus") if grid else (by_position(lines), "geometry")
 
 
@@ -57,8 +52,11 @@ def _session() -> Any:
     return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
 
 
-def _shapes(session: Any, image: Any) -> list[Shape]:
-    """Cells in reading order; empty when the model finds no end within its length."""
+def model_shapes(image: Any) -> list[Shape]:
+    """Cells in reading order; empty without weights, and when the model finds no end within its length."""
+    session = _session()
+    if session is None:
+        return []
     boxes, chances = session.run(None, {session.get_inputs()[0].name: _prepared(image)})
     characters = session.get_modelmeta().custom_metadata_map["character"].splitlines()
     tokens = ["sos", *(token for token in characters if token != "<td>"), "eos"]
@@ -104,8 +102,10 @@ def _prepared(image: Any) -> Any:
     return padded.transpose(2, 0, 1)[None]
 
 
-def _filled(shapes: Sequence[Shape], lines: Sequence[Line]) -> Grid | None:
+def filled(shapes: Sequence[Shape], lines: Sequence[Line]) -> Grid | None:
     """Each line in the cell that holds most of it, or in the nearest; None when too much lies outside of all."""
+    if not shapes:
+        return None
     homes: dict[int, list[Line]] = {}
     lost = 0.0
     for line in lines:

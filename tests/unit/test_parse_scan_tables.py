@@ -7,12 +7,13 @@ import cv2
 import numpy as np
 import pytest
 
+from pipelines.parse.cell_lines import at_gaps
 from pipelines.parse.cells import flatten, read_html
 from pipelines.parse.lines import Line
 from pipelines.parse.ruled import Ruled, Shape, ruled_tables
 from pipelines.parse.rules import find_rules
 from pipelines.parse.scan_tables import Place, table_block, table_places
-from pipelines.parse.table_image import by_position, read_table
+from pipelines.parse.table_image import by_position, filled
 from schemas.index import OcrLine
 
 WIDE, HIGH = 120, 40
@@ -63,8 +64,8 @@ class Pieces:
 @pytest.mark.parametrize("fall", [0, 6, -6])
 def test_a_framed_table_is_read_as_it_is_ruled_even_if_the_page_is_turned_a_little(fall: int) -> None:
     (table,) = framed(drawn(fall=fall), written())
-    grid, engine = read_table(drawn(fall=fall), written(), table.shapes)
-    assert (flatten(grid), engine) == ([list(row) for row in ROWS], "rules")
+    grid = filled(table.shapes, written())
+    assert grid and flatten(grid) == [list(row) for row in ROWS]
 
 
 def test_a_missing_rule_joins_cells() -> None:
@@ -200,4 +201,17 @@ def test_a_head_over_several_columns_does_not_join_them() -> None:
 def test_of_two_texts_in_one_cell_of_the_model_the_outer_one_goes_to_the_empty_cell_beside() -> None:
     shapes = [Shape(0, 1, 1, box) for box in ((0, 0, 90, 20), (90, 0, 200, 20), (210, 0, 215, 20))]
     lines = [Line(t, (x, 2, x + 50, 18), 16.0) for t, x in (("2023E", 10), ("2024E", 90), ("2025E", 160))]
-    assert flatten(read_table(drawn(), lines, shapes)[0]) == [["2023E", "2024E", "2025E"]]
+    grid = filled(shapes, lines)
+    assert grid and flatten(grid) == [["2023E", "2024E", "2025E"]]
+
+
+def test_a_line_over_cells_of_the_model_is_cut_at_the_gap_near_their_edge() -> None:
+    page = np.full((40, 300, 3), 250, np.uint8)
+    cv2.putText(page, "42.42%", (10, 30), cv2.FONT_HERSHEY_SIMPLEX, 0.9, (0, 0, 0), 2)
+    cv2.putText(page, "7,055", (150, 30), cv2.FONT_HERSHEY_SIMPLEX, 0.9, (0, 0, 0), 2)
+    line = Line("42.42%7,055", (8.0, 5.0, 240.0, 35.0), 24.0)
+    shapes = [Shape(0, 1, 1, (0.0, 0.0, 135.0, 40.0)), Shape(0, 1, 1, (128.0, 0.0, 300.0, 40.0))]
+    first, second = at_gaps(page, [line], shapes, Pieces("42.42%", "7,055"))
+    assert (first.text, second.text) == ("42.42%", "7,055")
+    assert 99 < first.box[2] == second.box[0] < 152
+    assert at_gaps(page, [line], [Shape(0, 1, 2, (0.0, 0.0, 300.0, 40.0))], Pieces()) == [line]
