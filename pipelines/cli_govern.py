@@ -1,11 +1,11 @@
 """`sluice quarantine | restore | requeue`: what readers get, whatever was published."""
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import typer
 
-from pipelines.cli_options import Actor, ChunkId, Doc, Json, Reason, SourceName, Version, needed, subject, wired
+from pipelines.cli_options import Actor, Doc, Json, Reason, SourceName, Version, needed, on_subject, subject, wired
 from pipelines.cli_output import emit
 
 app = typer.Typer()
@@ -16,7 +16,7 @@ def _act(action: str, named: tuple[Any, str], reason: str, actor: str, as_json: 
     from pipelines.review import quarantine as acts
 
     application = wired(actor)
-    found = getattr(acts, action)(application, *named, needed(reason))
+    found = getattr(acts, action)(application, *named, reason)
     with application.database.read() as tx:
         used = acts.impact(tx, application.kb, *named) if action == "requeue" else found
         live = live_release(tx, application.kb)
@@ -29,24 +29,10 @@ def _act(action: str, named: tuple[Any, str], reason: str, actor: str, as_json: 
     emit(result | ({"versions": found} if action == "requeue" else {}), as_json)
 
 
-def _governing(action: str) -> Callable[..., None]:
-    def act(
-        doc: Doc = None,
-        source: SourceName = None,
-        version: Version = None,
-        chunk: ChunkId = None,
-        reason: Reason = "",
-        actor: Actor = "",
-        json_: Json = False,
-    ) -> None:
-        named = subject(document=doc, source=source, version=version, chunk=chunk)
-        _act(action, named, reason, actor, json_)
-
-    return act
-
-
-app.command("quarantine", help="Take something from readers at once, at every release.")(_governing("quarantine"))
-app.command("restore", help="Give back what was quarantined.")(_governing("restore"))
+app.command("quarantine", help="Take something from readers at once, at every release.")(
+    on_subject(partial(_act, "quarantine"))
+)
+app.command("restore", help="Give back what was quarantined.")(on_subject(partial(_act, "restore")))
 
 
 @app.command()
@@ -59,4 +45,4 @@ def requeue(
     json_: Json = False,
 ) -> None:
     """Send rejected versions through the layers again at the next sync."""
-    _act("requeue", subject(document=doc, source=source, version=version), reason, actor, json_)
+    _act("requeue", subject(document=doc, source=source, version=version), needed(reason), actor, json_)

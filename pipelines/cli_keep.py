@@ -1,30 +1,24 @@
 """`sluice forget | vacuum | reembed | reveal`: what a knowledge base keeps, and in what form."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from pipelines.cli_options import Actor, ChunkId, Doc, Json, Reason, SourceName, Version, needed, subject, wired
+from pipelines.cli_options import Actor, Json, Reason, needed, on_subject, wired
 from pipelines.cli_output import emit
 
 app = typer.Typer()
 
 
-@app.command()
-def forget(
-    doc: Doc = None,
-    source: SourceName = None,
-    version: Version = None,
-    chunk: ChunkId = None,
-    reason: Reason = "",
-    actor: Actor = "",
-    json_: Json = False,
-) -> None:
-    """Erase something everywhere, for good, and print the certificate; no sync brings it back."""
-    from pipelines.publish.forget import forget as act
+def _forget(named: tuple[Any, str], reason: str, actor: str, as_json: bool) -> None:
+    from pipelines.publish.forget import forget
 
-    named = subject(document=doc, source=source, version=version, chunk=chunk)
-    emit(act(wired(actor), *named, needed(reason)), json_)
+    emit(forget(wired(actor), *named, reason), as_json)
+
+
+app.command("forget", help="Erase something everywhere, for good, and print the certificate; no sync brings it back.")(
+    on_subject(_forget)
+)
 
 
 @app.command()

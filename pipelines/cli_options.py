@@ -1,5 +1,6 @@
 """Options that several commands take, and what they name together."""
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -34,3 +35,20 @@ def needed(reason: str) -> str:
     if not reason.strip():
         raise typer.BadParameter("--reason is needed: it is kept in the audit")
     return reason
+
+
+def on_subject(act: Callable[[tuple[Any, str], str, str, bool], None]) -> Callable[..., None]:
+    """A command that names a document, source, version or chunk and says why: `act(subject, reason, actor, json)`."""
+
+    def command(
+        doc: Doc = None,
+        source: SourceName = None,
+        version: Version = None,
+        chunk: ChunkId = None,
+        reason: Reason = "",
+        actor: Actor = "",
+        json_: Json = False,
+    ) -> None:
+        act(subject(document=doc, source=source, version=version, chunk=chunk), needed(reason), actor, json_)
+
+    return command

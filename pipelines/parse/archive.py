@@ -18,6 +18,7 @@ def check_archive(path: Path, settings: ParseSettings) -> list[zipfile.ZipInfo]:
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
+    # zipfile says NotImplementedError of a version or a compression that it cannot read.
     except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
         raise Rejected(Code.PARSE_CORRUPT, f"the archive's directory cannot be read: {error}") from error
     unpacked = sum(member.file_size for member in members)

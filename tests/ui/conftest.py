@@ -73,14 +73,19 @@ class Browser:
         return response
 
 
+def opened(base: Path) -> Kb:
+    """Folders of all sources, empty, and the knowledge base over them."""
+    for folder in ("docs", "staff", "diary"):
+        (base / folder).mkdir()
+    (base / "sources.yaml").write_text(SOURCES, encoding="utf-8")
+    return open_kb(base / "home", base / "docs", FakeIndex(), FakeEmbedder())
+
+
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kb]:
     """Release 1 is superseded, 2 is live, 3 is in review, with changed, new and removed documents of two sources."""
     base = tmp_path_factory.mktemp("pages")
-    for folder in ("docs", "staff", "diary"):
-        (base / folder).mkdir()
-    (base / "sources.yaml").write_text(SOURCES, encoding="utf-8")
-    kb = open_kb(base / "home", base / "docs", FakeIndex(), FakeEmbedder())
+    kb = opened(base)
     migrate(kb.app)
     for topic in ("leave", "laptop", "canteen"):
         kb.write(topic, *TOPICS[topic])

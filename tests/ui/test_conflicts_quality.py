@@ -10,11 +10,9 @@ from pipelines.conflict.views import conflicts
 from pipelines.migrate import migrate
 from pipelines.report import quality
 from sluice_ui.app import create_app
-from tests.fakes import FakeEmbedder
 from tests.fakes_host import FakeHost
-from tests.fakes_index import FakeIndex
-from tests.flow.conftest import Kb, open_kb
-from tests.ui.conftest import SOURCES, Browser
+from tests.flow.conftest import Kb
+from tests.ui.conftest import Browser, opened
 
 RULE = "# {title}\n\n## Hotel limit\n\nFor a trip inside the country the hotel limit is {limit} euros <b>a night</b>.\n"
 HOSTILE = "Guide <script>alert(1)</script>"
@@ -24,13 +22,10 @@ HOSTILE = "Guide <script>alert(1)</script>"
 def kb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kb]:
     """One conflict between a document for all and one of the staff team."""
     base = tmp_path_factory.mktemp("conflicts")
-    for folder in ("docs", "staff", "diary"):
-        (base / folder).mkdir()
-    (base / "sources.yaml").write_text(SOURCES, encoding="utf-8")
+    made = opened(base)
     (base / "docs" / "rules.md").write_text(RULE.format(title="Travel rules", limit=120))
     (base / "docs" / "other.md").write_text(RULE.format(title=HOSTILE, limit=90))
     (base / "staff" / "guide.md").write_text(RULE.format(title="Staff guide", limit=150))
-    made = open_kb(base / "home", base / "docs", FakeIndex(), FakeEmbedder())
     migrate(made.app)
     made.release()
     yield made
