@@ -47,7 +47,7 @@ def compare(a: str, b: str) -> Comparison:
     found = differences(left, right)
     if not found:
         return Comparison(outcome="same", score=0.0, similarity=similarity)
-    if sum(one.kind == "name" and one.both for one in found) > 1:
+    if sum(one.kind == "name" and one.both for one in found) > 1 or _of_another(found):
         # Two fillings of one template: other parties, another subject.
         return Comparison(outcome="unrelated", score=0.0, similarity=similarity, differences=found)
     values = features(found, left, right)
@@ -58,6 +58,12 @@ def compare(a: str, b: str) -> Comparison:
         score = min(score, UNVALUED)
     outcome: Outcome = "conflict" if score >= 0.5 else "update"
     return Comparison(outcome=outcome, score=round(score, 4), similarity=similarity, differences=found)
+
+
+def _of_another(found: Sequence[Difference]) -> bool:
+    """Whether the texts name another place, product or thing, and then say other values of it."""
+    named = [n for n, one in enumerate(found) if one.names]
+    return bool(named) and any(one.clear and one.kind != "text" and not one.names for one in found[named[0] + 1 :])
 
 
 def alike(a: str, b: str) -> float:

@@ -1,6 +1,5 @@
 """Finds the conflicts that a release would bring, before anybody approves it."""
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,18 +10,18 @@ from typing import Any
 from sqlalchemy import Connection, exists, or_, select
 
 from pipelines.app import App
+from pipelines.conflict.apart import apart
 from pipelines.conflict.candidates import Pair, Place, candidates
 from pipelines.conflict.compare import Comparison, compare
 from pipelines.conflict.judge import judged
 from pipelines.ids import digest
 from pipelines.layers import load
 from pipelines.publish.rows import visible_versions
-from schemas.chunk import Masked
+from schemas.chunk import Masked, MaskedChunk
 from sql import tables
 
 FAMILY = 4
 """So many others may contradict one text before it is asked whether they are all fillings of one template."""
-_WORD = re.compile(r"[a-z0-9_-]+|[\u3400-\u9fff]+")
 QUOTED = 160
 """Characters of a span that the evidence quotes; the text is masked."""
 
@@ -45,7 +44,6 @@ def detect(app: App, changes: Mapping[str, str | None]) -> list[Found]:
         active = {document: version for document, version in active.items() if changes.get(document, "") is not None}
         pairs = candidates(tx, active, [document for document, version in changes.items() if version])
         known = _known(tx, app, pairs)
-        titles = _titles(tx, pairs)
     texts = _texts(app)
     llm = app.llm()
     found: list[Found] = []
@@ -55,23 +53,13 @@ def detect(app: App, changes: Mapping[str, str | None]) -> list[Found]:
         a, b = texts(pair.a.version).get(pair.a.chunk), texts(pair.b.version).get(pair.b.chunk)
         if a is None or b is None:
             continue
-        result = compare(a, b)
-        if named_apart(result, (a, b), (titles[pair.a.version], titles[pair.b.version])):
+        result = compare(a.text, b.text)
+        if apart(result, (a.text, b.text), (a.context, b.context)):
             continue
-        yes, method, reason = judged(a, b, result, llm)
+        yes, method, reason = judged(a.text, b.text, result, llm)
         if yes:
-            found.append(Found(pair, result.score, method, evidence(a, b, result, reason)))
-    return _without_families(found, lambda place: texts(place.version)[place.chunk])
-
-
-def named_apart(found: Comparison, texts: tuple[str, str], titles: tuple[str, str]) -> bool:
-    """Whether the titles differ by what differs in the texts (Contract 21, Contract 27): two things, not one."""
-    words = [set(_WORD.findall(title.lower())) for title in titles]
-    for one in found.differences:
-        a, b = texts[0][one.a_start : one.a_end].lower(), texts[1][one.b_start : one.b_end].lower()
-        if a and b and a in words[0] - words[1] and b in words[1] - words[0]:
-            return True
-    return False
+            found.append(Found(pair, result.score, method, evidence(a.text, b.text, result, reason)))
+    return _without_families(found, lambda place: texts(place.version)[place.chunk].text)
 
 
 def _without_families(found: Sequence[Found], text: Callable[[Place], str]) -> list[Found]:
@@ -95,15 +83,6 @@ def conflict_id(app: App, pair: Pair) -> str:
     return digest(app.key, "conflict", pair.a.chunk, pair.b.chunk)
 
 
-def _titles(tx: Connection, pairs: Sequence[Pair]) -> dict[str, str]:
-    v = tables.version
-    ids = sorted({place.version for pair in pairs for place in pair})
-    found: dict[str, str] = {}
-    for start in range(0, len(ids), 500):
-        found.update(tx.execute(select(v.c.id, v.c.title).where(v.c.id.in_(ids[start : start + 500]))).all())
-    return found
-
-
 def _known(tx: Connection, app: App, pairs: Sequence[Pair]) -> set[str]:
     ids = [conflict_id(app, pair) for pair in pairs]
     c = tables.conflict
@@ -113,15 +92,15 @@ def _known(tx: Connection, app: App, pairs: Sequence[Pair]) -> set[str]:
     return found
 
 
-def _texts(app: App) -> Callable[[str], dict[str, str]]:
-    """Masked text by chunk of a version; the pairs come in the order of their ids, so a few versions stay in memory."""
+def _texts(app: App) -> Callable[[str], dict[str, MaskedChunk]]:
+    """Masked chunks by id of a version; the pairs come in the order of their ids, so a few versions stay in memory."""
 
     @lru_cache(maxsize=128)
-    def texts(version: str) -> dict[str, str]:
+    def texts(version: str) -> dict[str, MaskedChunk]:
         with app.database.read() as tx:
             where = tables.version.c.id == version
             key = tx.execute(select(tables.version.c.artifacts).where(where)).scalar_one()["mask"]
-        return {one.id: one.text for one in load(app, key, Masked).chunks}
+        return {one.id: one for one in load(app, key, Masked).chunks}
 
     return texts
 

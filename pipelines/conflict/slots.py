@@ -26,6 +26,8 @@ class Difference(Record):
     a_end: int
     b_start: int
     b_end: int
+    names: bool = False
+    """Whether each text names another place, product or thing here."""
 
     @property
     def both(self) -> bool:
@@ -96,7 +98,15 @@ def _difference(left: Sequence[Word], right: Sequence[Word], region: _Region, fl
     # A "not" that only one text has fills a slot too: without it the text says the opposite.
     filled = bool(ours and theirs) or kind == "polarity"
     clear = named is not None or (flanked and short and filled)
-    return Difference(kind=kind, clear=clear, a_start=a_start, a_end=a_end, b_start=b_start, b_end=b_end)
+    named_both = all(any(word.names for word in side) for side in (ours, theirs))
+    names = clear and named_both and not _of_office(left, region.left)
+    return Difference(kind=kind, clear=clear, a_start=a_start, a_end=a_end, b_start=b_start, b_end=b_end, names=names)
+
+
+def _of_office(row: Sequence[Word], part: slice) -> bool:
+    """What stands before an office is a part of its name (农业主管部门), but for the name of a place or firm."""
+    followed = any(word.kind == "actor" and not word.names for word in row[part.stop : part.stop + 1])
+    return followed and not any(word.key.isascii() for word in row[part])
 
 
 def _first_value(ours: Sequence[Word], theirs: Sequence[Word]) -> Kind | None:

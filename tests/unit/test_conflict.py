@@ -1,12 +1,15 @@
 """What contradicts what, text by text."""
 
+import re
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipelines.conflict.apart import apart
 from pipelines.conflict.compare import compare
+from pipelines.conflict.figures import DATE, PERCENT, SCALED
 from pipelines.conflict.judge import LIKELY
 from pipelines.conflict.subject import subject
 from pipelines.conflict.tokens import words
@@ -20,6 +23,7 @@ CONTRACT = (
     "签约人：{who}。"
 )
 
+BUDGET = "上海分公司的单笔采购金额达到5万元的，须由采购主管在2024年3月5日以前签批，占全年预算的三成以内。"
 CONFLICTS = {
     "a number": (LEAVE, LEAVE.replace("十天", "十五天"), "number"),
     "a number in another script": (LEAVE, LEAVE.replace("十天", "15 天"), "number"),
@@ -28,6 +32,14 @@ CONFLICTS = {
     "an amount in English": (HOTEL, HOTEL.replace("120", "95"), "number"),
     "who approves in English": (HOTEL, HOTEL.replace("manager", "director"), "actor"),
     "a negation in English": (HOTEL, HOTEL.replace("must be", "must not be"), "polarity"),
+    "who approves, by an office": (LEAVE, LEAVE.replace("部门经理", "分管副总"), "actor"),
+    "a negation in one word": (LEAVE, LEAVE.replace("的年假可以顺延", "的年假不会顺延"), "polarity"),
+    "a date": (
+        "The old canteen closes on March 3, 2024 and the staff moves to the new building.",
+        "The old canteen closes on 5 March 2024 and the staff moves to the new building.",
+        "date",
+    ),
+    "a number of tens of thousands": (BUDGET, BUDGET.replace("5万元", "50万元"), "number"),
     "a unit": ("Each cache entry holds at most 8 MiB of data", "Each cache entry holds at most 8 KiB of data", "unit"),
     "a labelled value": (
         "是否启用该功能由运维人员决定。默认值：`4`",
@@ -38,6 +50,17 @@ CONFLICTS = {
 AGREED = {
     "punctuation and width": (LEAVE, LEAVE.replace("，", ",").replace("。", " . ")),
     "another script of numbers": (LEAVE, LEAVE.replace("十天", "10天")),
+    "a number with its scale": (BUDGET, BUDGET.replace("5万元", "50,000元")),
+    "a round price": (HOTEL, HOTEL.replace("120 euros", "120.00 euros")),
+    "a number with its scale in English": (HOTEL.replace("120", "120,000"), HOTEL.replace("120", "120 thousand")),
+    "a share": (LEAVE.replace("十天", "30%的"), LEAVE.replace("十天", "百分之三十的")),
+    "a date in figures": (BUDGET, BUDGET.replace("2024年3月5日", "2024-03-05")),
+    "a date in another order": (HOTEL + " Since March 3, 2024.", HOTEL + " Since 3 Mar 2024."),
+    "another place with its own values": (BUDGET, BUDGET.replace("上海", "北京").replace("5万", "8万")),
+    "another product with its own values": (
+        "Visitors may try the tool Atlas for 30 days and pay 200 dollars a month after that.",
+        "Visitors may try the tool Cygnus for 45 days and pay 300 dollars a month after that.",
+    ),
     "another numbering": (f"第十二条 {LEAVE}", f"第十五条 {LEAVE}"),
     "an added sentence": (LEAVE, f"{LEAVE}法定节假日不计入年休假的假期，由人事部门另行通知全体员工。"),
     "an added condition": (HOTEL, HOTEL.replace("before the trip", "in writing and in good time before the trip")),
@@ -70,6 +93,32 @@ def test_what_is_merely_added_renumbered_or_about_something_else_is_none(name):
     a, b = AGREED[name]
     assert compare(a, b).outcome != "conflict"
     assert compare(b, a).outcome != "conflict"
+
+
+@pytest.mark.parametrize(
+    ("headings", "yes"),
+    [
+        (("上海 差旅标准", "北京 差旅标准"), True),
+        (("Berlin travel", "Lisbon travel"), True),
+        (("差旅标准2023", "差旅标准2024"), False),
+        (("Leave rules", "Leave policy"), False),
+        (("Annual leave", "Yearly leave"), False),
+        (("差旅标准", "差旅标准 总部"), False),
+        (("差旅标准", "差旅标准"), False),
+    ],
+)
+def test_another_name_in_the_heading_is_another_thing_but_an_edition_is_not(headings, yes):
+    texts = ("Yearly or annual leave lasts 30 days.", "Yearly or annual leave lasts 25 days.")
+    assert apart(compare(*texts), texts, headings) is yes
+
+
+@given(
+    st.sampled_from([DATE, SCALED, PERCENT]).flatmap(
+        lambda one: st.from_regex(re.compile(one, re.ASCII | re.IGNORECASE), fullmatch=True)
+    )
+)
+def test_every_written_figure_has_a_value(written):
+    assert words(written.lower())
 
 
 TEXTS = st.text(
