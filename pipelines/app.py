@@ -8,7 +8,16 @@ from pydantic import ValidationError
 
 from pipelines.errors import Code, Misconfigured
 from pipelines.extract.settings import ExtractSettings
-from pipelines.ports import ArtifactStore, Clock, Embedder, LanguageModel, Reranker, SourceReader, VectorIndex
+from pipelines.ports import (
+    ArtifactStore,
+    Clock,
+    Embedder,
+    LanguageModel,
+    Reranker,
+    SourceReader,
+    VectorIndex,
+    VisionModel,
+)
 from pipelines.retrieve.settings import RetrieveSettings
 from pipelines.settings import Settings
 from schemas.document import Box, Document
@@ -22,6 +31,10 @@ if TYPE_CHECKING:
 
 def _nothing(_step: str) -> None:
     """The default checkpoint."""
+
+
+def _no_model() -> None:
+    """The default of what is off."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +65,8 @@ class App:
     """More that the settings name: of the live index before a change of model, or of the one to come."""
     bundled: Mapping[str, Callable[[], Embedder]] = field(default_factory=dict)
     """Those that need no settings: a re-embedding may name them."""
+    vision: Callable[[], VisionModel | None] = _no_model
+    """Sees parts of pages before they are masked, where the settings name one."""
     checkpoint: Callable[[str], None] = _nothing
     """Called between any two writes with the name of the place; tests kill the process there."""
 

@@ -134,11 +134,26 @@ def _tried(name: str, view: Callable[[Any, Any], Answer]) -> Answer:
 
     wired = wire()
     try:
-        document = wired.parse(_readable(Path(name)), Path(name).name, None)
+        document = _parsed(wired, _readable(Path(name)))
         return {"file": name, "title": document.title, "rejection": None} | view(wired, document)
     except SluiceError as error:
         empty: Answer = {"pages": [], "blocks": [], "chunks": []}
         return {"file": name, "title": None, "rejection": {"code": error.code.value, "reason": error.reason}} | empty
+
+
+def _parsed(wired: Any, path: Any) -> Any:
+    """The document, with what the vision model says where one is configured."""
+    import tempfile
+    from pathlib import Path
+
+    from pipelines.vision import seen
+
+    model = wired.vision()
+    if model is None:
+        return wired.parse(path, path.name, None)
+    with tempfile.TemporaryDirectory(prefix="sluice-") as folder:
+        document = wired.parse(path, path.name, Path(folder))
+        return seen(document, model, lambda key: (Path(folder) / key.rpartition("/")[2]).read_bytes())
 
 
 def _readable(path: Any) -> Any:

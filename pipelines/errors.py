@@ -60,6 +60,17 @@ class Code(StrEnum):
     PARSE_BINARY = "parse.binary", "The content is not text in any known encoding."
     PARSE_LOGIN_PAGE = "parse.login_page", "An HTML page stands in for the document that was asked for."
     CHUNK_TOO_LONG = "chunk.too_long", "A piece cannot be split under the embedder's limit."
+    # vision: warnings on pages, not rejections
+    VISION_DESCRIBED = (
+        "vision.described",
+        "A vision model described a figure or read a table: compare it with the page.",
+    )
+    VISION_INVENTED = (
+        "vision.invented",
+        "The vision model named numbers that are not in its picture; they are left out.",
+    )
+    VISION_FAILED = "vision.failed", "The vision model gave no usable answer: the figure or table stays as it was read."
+    VISION_AWAY = "vision.away", "The vision model did not answer; `sluice sync --from parse` asks it again."
     # hidden text and injection: flags on blocks, not rejections
     HIDDEN_INVISIBLE = "hidden.invisible", "Text drawn in invisible mode."
     HIDDEN_WHITE = "hidden.white", "Text in the colour of its background."

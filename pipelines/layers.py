@@ -19,6 +19,7 @@ from pipelines.children import note_children
 from pipelines.errors import Code, Rejected
 from pipelines.names import Names
 from pipelines.parse.sink import taken_out
+from pipelines.vision import asked, model_for, seen
 from pipelines.work import Outcome, Work, fingerprint, key_of, store
 from pipelines.work import load as load
 from schemas.base import Record
@@ -86,7 +87,8 @@ def tried(app: App, work: Work, last: str) -> str:
 
 
 def _parse_inputs(app: App, work: Work) -> tuple[object, ...]:
-    return _document_key(app, work), work.document, app.settings.chunk, work.uri
+    sight = asked(model_for(app, work.source))
+    return _document_key(app, work), work.document, app.settings.chunk, work.uri, *sight
 
 
 def _document_key(app: App, work: Work) -> str:
@@ -101,7 +103,7 @@ def parse(app: App, work: Work, key: str) -> Outcome:
     """The file becomes a Document, the document becomes chunks."""
     from pipelines.chunk import chunk_document
 
-    parsed = ocr_pages = 0
+    parsed = ocr_pages = looks = 0
     if not app.artifacts.exists(key):
         document_key = _document_key(app, work)
         if not app.artifacts.exists(document_key):
@@ -109,6 +111,10 @@ def parse(app: App, work: Work, key: str) -> Outcome:
             parsed = 1
         document = _titled(load(app, document_key, Document), work.uri)
         ocr_pages = document.ocr_pages if parsed else 0
+        if model := model_for(app, work.source):
+            before = model.calls
+            document = seen(document, model, app.artifacts.get)
+            looks = model.calls - before
         for taken in {*(one.artifact for one in document.blocks), *(one.key for one in document.attachments)} - {None}:
             app.artifacts.exists(str(taken))  # documents of one content share its figures: each notes them as its own
         chunks = chunk_document(
@@ -131,7 +137,7 @@ def parse(app: App, work: Work, key: str) -> Outcome:
         run = tx.execute(select(tables.version.c.run).where(tables.version.c.id == work.version)).scalar_one()
         note_children(tx, app, work, made.document.attachments, run)
 
-    return Outcome(write=write, parsed=parsed, ocr_pages=ocr_pages)
+    return Outcome(write=write, parsed=parsed, ocr_pages=ocr_pages, llm_calls=looks)
 
 
 def _note_pages(tx: Connection, app: App, work: Work, document: Document) -> None:
@@ -193,8 +199,10 @@ def facts_of(document: Document) -> dict[str, Any]:
     injection = hidden.pop(Code.INJECTION.value, 0)
     warnings = Counter(warning for page in document.pages for warning in page.warnings)
     failed = sum(page.route == "failed" for page in document.pages)
+    told = warnings.pop(Code.VISION_DESCRIBED.value, 0)
+    injection += warnings.pop(Code.INJECTION.value, 0)
     facts: dict[str, Any] = {"pages": len(document.pages), "ocr_pages": document.ocr_pages}
-    named = {"hidden_text": dict(hidden), "parse_warning": dict(warnings), "injection": injection}
+    named = {"hidden_text": dict(hidden), "parse_warning": dict(warnings), "injection": injection, "described": told}
     if failed:
         named |= {"failed_pages": failed, "parse_warning": {**warnings, Code.PARSE_PAGE_FAILED.value: failed}}
     return facts | {name: value for name, value in named.items() if value}

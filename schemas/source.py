@@ -25,6 +25,7 @@ Risk = Literal[
     "injection",
     "big_deletion",
     "parse_warning",
+    "described",
     "quality",
     "removed",
     "held",
@@ -89,6 +90,9 @@ class Source(Record):
     """A larger file is not read (`scan.too_large`)."""
     fresh_days: int | None = Field(default=None, ge=1)
     """A document whose own date (without one, its last change) is older than this is stale. None: never."""
+    vision: bool | None = None
+    """Whether the vision model, where one is configured, may see its pages, which are not masked then. None: yes, but
+    not those of a personal source."""
     mask: dict[str, MaskOperator] = Field(default_factory=dict)
     """Operator by entity type; what is not named takes the default of the mask settings."""
 
@@ -118,6 +122,10 @@ class Source(Record):
         if re.match(r"[a-z0-9+.-]+://[^/@\s]*:[^/@\s]*@", self.location, re.I):
             raise ValueError("no password in a location: name an environment variable that holds it")
         return self
+
+    def shown_to_vision(self) -> bool:
+        """Whether a vision model may see its pages."""
+        return not self.scope.startswith("user:") if self.vision is None else self.vision
 
     def readers(self) -> tuple[str, ...]:
         """The principals that may read this source, sorted."""

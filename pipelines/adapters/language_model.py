@@ -5,6 +5,7 @@ refuses is given up once it has taken the next. A reply is cleaned (thinking, fe
 does not fit the schema is sent back once with the validation error.
 """
 
+import base64
 import hashlib
 import json
 import re
@@ -21,6 +22,9 @@ from pipelines.settings import LlmSettings
 from schemas.base import Record
 
 Reply = TypeVar("Reply", bound=Record)
+Content = str | list[dict[str, Any]]
+Message = dict[str, Any]
+"""As the OpenAI protocol has them: text, or parts of text and pictures."""
 
 THINKING = re.compile(
     r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)|\A[^{]*</think(?:ing)?>", re.DOTALL | re.IGNORECASE
@@ -28,12 +32,17 @@ THINKING = re.compile(
 MODES = ("json_schema", "json_object", "plain")
 REFUSED = frozenset({400, 404, 415, 422, 500, 501})
 """Statuses with which servers answer a response format that they do not know."""
+PICTURE = 1500
+"""Tokens that a picture is taken for where the server does not count: between a tile of most models and a full page."""
 NO_OBJECT = "The reply holds no JSON object."
 TRUNCATED = "The reply was cut off. Answer again, shorter, with one complete JSON object."
 
 
 class OpenAILanguageModel:
-    """A `LanguageModel`. `cache` keeps accepted replies as JSON by content; give a persistent one."""
+    """A `LanguageModel`, and a `VisionModel` where the model sees.
+
+    `cache` keeps accepted replies as JSON by content; give a persistent one.
+    """
 
     def __init__(self, settings: LlmSettings, cache: MutableMapping[str, str] | None = None) -> None:
         self._settings = settings
@@ -62,13 +71,22 @@ class OpenAILanguageModel:
 
     def ask(self, task: str, instructions: str, text: str, reply: type[Reply]) -> Reply:
         """Raises Rejected(LLM_FAILED | LLM_BUDGET), Transient when the server is away, Misconfigured on a bad key."""
+        return self._ask(task, instructions, text, text, reply)
+
+    def look(self, task: str, instructions: str, text: str, image: bytes, reply: type[Reply]) -> Reply:
+        """As `ask`, about a picture (PNG)."""
+        url = f"data:image/png;base64,{base64.b64encode(image).decode()}"
+        parts: Content = [{"type": "text", "text": text}, {"type": "image_url", "image_url": {"url": url}}]
+        return self._ask(task, instructions, f"{hashlib.sha256(image).hexdigest()}\n{text}", parts, reply)
+
+    def _ask(self, task: str, instructions: str, known_by: str, content: Content, reply: type[Reply]) -> Reply:
         schema = json.dumps(reply.model_json_schema(), ensure_ascii=False, sort_keys=True)
-        key = cache_key(task, instructions, schema, self._settings.model, text)
+        key = cache_key(task, instructions, schema, self._settings.model, known_by)
         if (known := self._known(key, reply)) is not None:
             return known
-        messages = [
+        messages: list[Message] = [
             {"role": "system", "content": f"{instructions}\n\nAnswer with one JSON object of this schema:\n{schema}"},
-            {"role": "user", "content": text},
+            {"role": "user", "content": content},
         ]
         with self._slots:
             answer = self._ask_twice(messages, reply)
@@ -84,7 +102,7 @@ class OpenAILanguageModel:
         except ValidationError:
             return None  # a damaged entry is worth a new question, not a stop
 
-    def _ask_twice(self, messages: list[dict[str, str]], reply: type[Reply]) -> Reply:
+    def _ask_twice(self, messages: list[Message], reply: type[Reply]) -> Reply:
         """The question, and one repair turn."""
         content, complete = self._send(messages, reply)
         try:
@@ -102,7 +120,7 @@ class OpenAILanguageModel:
             reason = f"{self.name} gave no usable {reply.__name__}: {error}"
             raise Rejected(Code.LLM_FAILED, reason[:500]) from error
 
-    def _send(self, messages: list[dict[str, str]], reply: type[Record]) -> tuple[str, bool]:
+    def _send(self, messages: list[Message], reply: type[Record]) -> tuple[str, bool]:
         """(content, whether it is complete), in the strictest mode that the server takes."""
         import openai
 
@@ -123,7 +141,7 @@ class OpenAILanguageModel:
             return self._taken(completion, messages)
         raise AssertionError("the last mode returns or raises")
 
-    def _taken(self, completion: Any, messages: list[dict[str, str]]) -> tuple[str, bool]:
+    def _taken(self, completion: Any, messages: list[Message]) -> tuple[str, bool]:
         choice = next(iter(getattr(completion, "choices", None) or ()), None)
         message = getattr(choice, "message", None)
         if choice is None or message is None:
@@ -135,7 +153,7 @@ class OpenAILanguageModel:
             self.tokens_used += spent
         return content, choice.finish_reason != "length"
 
-    def _check_budget(self, messages: list[dict[str, str]]) -> None:
+    def _check_budget(self, messages: list[Message]) -> None:
         limit = self._settings.max_tokens_per_run
         if self.tokens_used + _estimate(messages) > limit:
             raise Rejected(Code.LLM_BUDGET, f"{self.tokens_used} of {limit} model tokens are used")
@@ -180,6 +198,12 @@ def _repaired(body: str, complete: bool) -> Any:
     return json_repair.loads(body[: body.rfind("}") + 1])
 
 
-def _estimate(messages: list[dict[str, str]]) -> int:
+def _estimate(messages: list[Message]) -> int:
     """Tokens of a request, from its characters: two a token lies between Chinese (about 1.5) and English (4)."""
-    return sum(len(message["content"]) for message in messages) // 2
+    return sum(_tokens(message["content"]) for message in messages)
+
+
+def _tokens(content: Content) -> int:
+    if isinstance(content, str):
+        return len(content) // 2
+    return sum(len(part["text"]) // 2 if part["type"] == "text" else PICTURE for part in content)

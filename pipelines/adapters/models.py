@@ -2,9 +2,13 @@
 
 from collections.abc import MutableMapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pipelines.ports import Embedder, LanguageModel, Reranker
-from pipelines.settings import EmbedderSettings, LlmSettings, RerankerSettings
+from pipelines.ports import Embedder, LanguageModel, Reranker, VisionModel
+from pipelines.settings import EmbedderSettings, LlmSettings, RerankerSettings, VisionSettings
+
+if TYPE_CHECKING:
+    from pipelines.adapters.language_model import OpenAILanguageModel
 
 
 def make_embedder(settings: EmbedderSettings, cache_dir: Path) -> Embedder:
@@ -47,6 +51,15 @@ def make_language_model(settings: LlmSettings, cache: MutableMapping[str, str] |
     """None where no server is configured."""
     if not settings.base_url:
         return None
+    return _connected(settings, cache)
+
+
+def make_vision_model(settings: VisionSettings, cache: MutableMapping[str, str] | None = None) -> VisionModel | None:
+    """None where no server is configured."""
+    return _connected(settings, cache) if settings.base_url else None
+
+
+def _connected(settings: LlmSettings, cache: MutableMapping[str, str] | None) -> "OpenAILanguageModel":
     from pipelines.adapters.language_model import OpenAILanguageModel
 
     return OpenAILanguageModel(settings, cache)

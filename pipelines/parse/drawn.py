@@ -83,3 +83,14 @@ def pixels(pixmap: Any) -> Any:
     import numpy as np
 
     return np.frombuffer(pixmap.samples, dtype=np.uint8).reshape(pixmap.height, pixmap.width, 3)
+
+
+def as_png(image: Any) -> bytes:
+    """Of such an array."""
+    import io
+
+    from PIL import Image
+
+    made = io.BytesIO()
+    Image.fromarray(image).save(made, "PNG")
+    return made.getvalue()

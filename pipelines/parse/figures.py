@@ -105,7 +105,7 @@ def _block(
     settings: ParseSettings,
 ) -> Block:
     kept = sink.current()
-    picture = _picture(page, box, settings) if kept.folder or (ocr and not lines) else None
+    picture = cut_out(page, box, settings) if kept.folder or (ocr and not lines) else None
     read, engine = list(lines), "pymupdf"
     if picture and ocr and not lines:
         image, scale = pixels(picture), (box[2] - box[0]) / picture.width
@@ -123,7 +123,7 @@ def _block(
     )
 
 
-def _picture(page: Any, box: Rectangle, settings: ParseSettings) -> Any:
+def cut_out(page: Any, box: Rectangle, settings: ParseSettings) -> Any:
     """A pymupdf pixmap of the place, at the resolution for OCR or less."""
     import pymupdf
 

@@ -60,6 +60,8 @@ def _one(above: Block, below: Block) -> Block:
             "html": to_html(grid),
             "parts": above.places() + below.places(),
             "confidence": min(above.confidence, below.confidence),
+            "artifact": None,  # a picture of one part is none of the table
+            "below": None,
         }
     )
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.errors import Code
-from pipelines.parse import figures
+from pipelines.parse import figures, sink
 from pipelines.parse import tables as tabular
 from pipelines.parse.cells import to_html, to_markdown
 from pipelines.parse.headings import heading_level
@@ -30,6 +30,7 @@ KINDS = {
     "table": "table",
     "picture": "figure",
 }
+DIFFERENT = "a table's numbers differ from the page's"
 FURNITURE = ("page-header", "page-footer")
 EDGE_ACROSS, EDGE_DOWN = 0.08, 0.15
 """Shares of the page where its furniture stands."""
@@ -107,7 +108,8 @@ def rich(page: Any, lines: Sequence[Line], number: int, context: Context, ocr: O
         else:
             placed.setdefault(place, []).append(line)
     pieces: list[tuple[Rectangle, list[Block]]] = [
-        (box, [_table_block(table, box, number)]) for table, box in zip(found, boxes, strict=True)
+        (box, [_table_block(page, table, box, number, context.settings)])
+        for table, box in zip(found, boxes, strict=True)
     ]
     pieces += [(box, [block]) for box, block in pictures]
     for index, members in placed.items():
@@ -117,7 +119,7 @@ def rich(page: Any, lines: Sequence[Line], number: int, context: Context, ocr: O
     pieces += [(line.box, blocks_of([line], number, context.body, context.bookmarks, "pymupdf")) for line in loose]
     order = reading_order([box for box, _ in pieces], context.body)
     blocks = tuple(block for i in order for block in pieces[i][1])
-    warnings = tuple("a table's numbers differ from the page's" for table in found if not table.exact)
+    warnings = tuple(DIFFERENT for table in found if not table.exact)
     return Read(blocks, tuple(furniture), warnings, 0.9 if warnings else 1.0)
 
 
@@ -167,7 +169,8 @@ def region_heading(label: str, lines: Sequence[Line], number: int, context: Cont
     return Block(kind="heading", text=text, page=number, box=box, level=level, engine=engine)
 
 
-def _table_block(table: tabular.Table, box: Rectangle, number: int) -> Block:
+def _table_block(page: Any, table: tabular.Table, box: Rectangle, number: int, settings: ParseSettings) -> Block:
+    picture = None if table.exact else figures.cut_out(page, box, settings).tobytes("png")
     return Block(
         kind="table",
         text=to_markdown(table.grid),
@@ -176,6 +179,8 @@ def _table_block(table: tabular.Table, box: Rectangle, number: int) -> Block:
         box=to_box(box),
         engine=table.engine,
         confidence=1.0 if table.exact else 0.6,
+        artifact=sink.current().figure(picture) if picture else None,
+        below=table.below or None,
     )
 
 

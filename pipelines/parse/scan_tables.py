@@ -1,10 +1,13 @@
 """Tables of a page image: where they are, by the layout model and by their rules, and what stands in their cells."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from pipelines.parse import sink
 from pipelines.parse.cell_lines import at_gaps, in_frames
-from pipelines.parse.cells import to_html, to_markdown
+from pipelines.parse.cells import Grid, to_html, to_markdown
+from pipelines.parse.drawn import as_png
 from pipelines.parse.lines import Line, union
 from pipelines.parse.order import Rectangle, inside
 from pipelines.parse.paragraphs import to_box
@@ -14,6 +17,8 @@ from pipelines.parse.table_image import by_position, filled, model_shapes
 from pipelines.ports import Ocr
 from schemas.document import Block
 
+LOST_DIGITS = 0.02
+"""Share of the digits of a table that may differ before its reading is in doubt."""
 MOST = 0.6
 """Share of a region's lines within a frame of rules from which the frame is the table."""
 
@@ -77,6 +82,7 @@ def table_block(image: Any, lines: Sequence[Line], place: Place, number: int, sc
         grid, engine = by_position(moved), "geometry"
     weight = sum(len(line.text) for line in lines)
     confidence = sum(line.confidence * len(line.text) for line in lines) / weight
+    doubted = engine == "geometry" or not _same_digits(grid, lines)
     return Block(
         kind="table",
         text=to_markdown(grid),
@@ -85,7 +91,16 @@ def table_block(image: Any, lines: Sequence[Line], place: Place, number: int, sc
         box=to_box(whole),
         engine=engine,
         confidence=round(confidence * (0.8 if engine == "geometry" else 1.0), 3),
+        artifact=sink.current().figure(as_png(cut)) if doubted else None,
+        below="\n".join(line.text for line in lines) if doubted else None,
     )
+
+
+def _same_digits(grid: Grid, lines: Sequence[Line]) -> bool:
+    """Whether the cells hold the digits that OCR saw: a cell that was read once more may cut a number elsewhere."""
+    cells = Counter(c for row in grid for cell in row for c in cell.text if c.isdigit())
+    seen = Counter(c for line in lines for c in line.text if c.isdigit())
+    return ((cells - seen) + (seen - cells)).total() <= LOST_DIGITS * seen.total()
 
 
 def _in_pixels(line: Line, scale: float) -> Line:

@@ -7,7 +7,7 @@ so only the latter is used, and the numbers of every table are compared with tho
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ class Table:
     engine: str
     exact: bool = True
     """The same numbers are in the table and on the page below it."""
+    below: str = ""
+    """Those words of the page, where the numbers differ."""
 
 
 def numbers(text: str) -> Counter[str]:
@@ -38,11 +40,15 @@ def numbers(text: str) -> Counter[str]:
 def _same_numbers(grid: Grid, page: Any, box: Rectangle) -> bool:
     """Whether each number below `box` is in the table as often, wherever a space or a line end falls."""
     cells = numbers(" \n ".join(cell.text for row in grid for cell in row))
-    below = numbers("\n".join(word[4] for word in page.get_text("words", clip=box)))
+    below = numbers(_below(page, box))
     missing, added = below - cells, cells - below
     digits = sum(len(number) for number in missing) + sum(len(number) for number in added)
     # Lines cut by the edge of the box make a few numbers differ: the check is for tables that lose them in rows.
     return digits <= 0.02 * sum(len(number) * count for number, count in below.items())
+
+
+def _below(page: Any, box: Rectangle) -> str:
+    return "\n".join(word[4] for word in page.get_text("words", clip=box))
 
 
 def find_tables(page: Any, path: Path) -> list[Table]:
@@ -57,7 +63,7 @@ def find_tables(page: Any, path: Path) -> list[Table]:
             continue
         table = Table(grid, box, "pymupdf", _same_numbers(grid, page, box))  # type: ignore[arg-type]
         if _doubtful(table):
-            table = _better(page, path, table) or table
+            table = _better(page, path, table) or replace(table, below=_below(page, table.box))
         tables.append(table)
     return tables
 

@@ -35,10 +35,11 @@ def figure_view(app: "App", artifacts: Mapping[str, str], chunk: str) -> bytes:
     words stand in the picture too, (UNKNOWN_SUBJECT) where there is none."""
     parsed, masked = _both(app, artifacts)
     shown = next((one for one in masked.chunks if one.id == chunk), None)
-    raw = next((one for one in parsed.chunks if one.id == chunk), None)
-    if shown is None or raw is None or not shown.artifact:
+    if shown is None or not shown.artifact:
         raise Rejected(Code.UNKNOWN_SUBJECT, "this chunk has no figure")
-    if _differs(raw, shown) or raw.context != shown.context:
+    made = {one.id: one for one in masked.chunks}
+    # A long table is cut into several chunks that share its picture.
+    if any(_hides(one, made.get(one.id)) for one in parsed.chunks if one.artifact == shown.artifact):
         raise Rejected(Code.PII_UNMASKABLE, "the figure holds personal data")
     try:
         return app.artifacts.get(shown.artifact)
@@ -68,6 +69,11 @@ def covered(parsed: Parsed, masked: Masked, page: int) -> list[Box]:
     if parsed.document.title != masked.title or _in_furniture(parsed.document.furniture, values):
         raise Rejected(Code.PII_UNMASKABLE, "its title, or what repeats on its pages, holds personal data")
     return found
+
+
+def _hides(raw: Chunk, masked: MaskedChunk | None) -> bool:
+    """Whether the chunk, as it is shown, lacks what stands in its picture."""
+    return masked is None or _differs(raw, masked) or raw.context != masked.context
 
 
 def _differs(raw: Chunk, masked: MaskedChunk) -> bool:

@@ -26,6 +26,7 @@ WEIGHTS = {
     "low_quality": 40,
     "near_duplicate": 30,
     "parse_warning": 30,
+    "described": 30,
     "removed": 20,
     "pii": 20,
     "new_source": 10,

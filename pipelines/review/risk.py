@@ -30,6 +30,8 @@ def risks(tx: Connection, kb: str, document: str, version: str | None, previous:
         yield "injection"
     if facts.get("parse_warning") and facts["parse_warning"] != before.get("parse_warning"):
         yield "parse_warning"
+    if facts.get("described") and facts["described"] != before.get("described"):
+        yield "described"
     yield from _edits(tx, document, version, previous)
 
 

@@ -1,16 +1,17 @@
 """How many server faults the language model client survives, against the SDK's own `parse`."""
 
+import contextlib
 import itertools
 import json
-import threading
 from typing import Any
 
-from tests.unit.test_language_model import FACT, FAULTS, Fact, Server, ask, connect
+from tests.fakes_model import ModelServer
+from tests.unit.test_language_model import FACT, FAULTS, Fact, ask, connect
 
 NINE = tuple(itertools.islice(FAULTS, 9))
 
 
-def ours(server: Server) -> Any:
+def ours(server: ModelServer) -> Any:
     model = connect(server)
     try:
         return ask(model)
@@ -18,10 +19,10 @@ def ours(server: Server) -> Any:
         model.close()
 
 
-def sdk(server: Server) -> Any:
+def sdk(server: ModelServer) -> Any:
     from openai import OpenAI
 
-    with OpenAI(base_url=f"http://127.0.0.1:{server.server_port}/v1", api_key="none") as client:
+    with OpenAI(base_url=server.url, api_key="none") as client:
         messages: Any = [{"role": "user", "content": "Find the fact."}]
         answer = client.chat.completions.parse(model="m", messages=messages, response_format=Fact)
         return answer.choices[0].message.parsed
@@ -30,17 +31,9 @@ def sdk(server: Server) -> Any:
 def survived(way: Any) -> int:
     count = 0
     for fault in NINE:
-        with Server() as server:
-            server.script, server.refuses = list(FAULTS[fault][0]), FAULTS[fault][1]
-            thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-            thread.start()
-            try:
-                count += way(server) == FACT
-            except Exception:  # any failure counts as one, whatever its kind
-                pass
-            finally:
-                server.shutdown()
-                thread.join()
+        # Any failure counts as one, whatever its kind.
+        with ModelServer(*FAULTS[fault]) as server, contextlib.suppress(Exception):
+            count += way(server) == FACT
     return count
 
 

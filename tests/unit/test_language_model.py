@@ -1,9 +1,6 @@
 """The language model against a scripted OpenAI-compatible server on loopback."""
 
-import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -12,6 +9,7 @@ from pipelines.adapters.language_model import OpenAILanguageModel, cache_key, re
 from pipelines.errors import Code, Misconfigured, Rejected, SluiceError, Transient
 from pipelines.settings import LlmSettings
 from schemas.base import Record
+from tests.fakes_model import ModelServer, says
 
 
 class Fact(Record):
@@ -23,70 +21,21 @@ GOOD = '{"name": "王强", "amounts": [500, 20]}'
 FACT = Fact(name="王强", amounts=(500, 20))
 
 
-def says(content: str, finish: str = "stop") -> dict[str, Any]:
-    choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": content}}
-    usage = {"prompt_tokens": 90, "completion_tokens": 10, "total_tokens": 100}
-    return {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
-
-
-class Server(ThreadingHTTPServer):
-    """Answers from a script: a dict is a reply, an int a status; the last step repeats. `formats` are refused."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.script: list[dict[str, Any] | int] = [says(GOOD)]
-        self.refuses: dict[str, int] = {}
-        self.requests: list[dict[str, Any]] = []
-
-    def step(self, request: dict[str, Any]) -> dict[str, Any] | int:
-        self.requests.append(request)
-        wanted = request.get("response_format", {}).get("type", "plain")
-        if wanted in self.refuses:
-            return self.refuses[wanted]
-        return self.script.pop(0) if len(self.script) > 1 else self.script[0]
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Server
-
-    def do_POST(self) -> None:
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        step = self.server.step(request)
-        status, body = (200, step) if isinstance(step, dict) else (step, {"error": {"message": "no"}})
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Retry-After-Ms", "1")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_: object) -> None:
-        """Quiet."""
-
-
 @pytest.fixture
-def server() -> Iterator[Server]:
-    with Server() as running:
-        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+def server() -> Iterator[ModelServer]:
+    with ModelServer([says(GOOD)]) as running:
         yield running
-        running.shutdown()
-        thread.join()
 
 
 @pytest.fixture
-def model(server: Server) -> Iterator[OpenAILanguageModel]:
+def model(server: ModelServer) -> Iterator[OpenAILanguageModel]:
     made = connect(server)
     yield made
     made.close()
 
 
-def connect(server: Server, cache: dict[str, str] | None = None, **settings: Any) -> OpenAILanguageModel:
-    url = f"http://127.0.0.1:{server.server_port}/v1"
-    return OpenAILanguageModel(LlmSettings(base_url=url, model="m", **settings), cache)
+def connect(server: ModelServer, cache: dict[str, str] | None = None, **settings: Any) -> OpenAILanguageModel:
+    return OpenAILanguageModel(LlmSettings(base_url=server.url, model="m", **settings), cache)
 
 
 def ask(model: OpenAILanguageModel, text: str = "王强批准了500元和20元。") -> Fact:
@@ -113,25 +62,25 @@ FAULTS: dict[str, tuple[list[dict[str, Any] | int], dict[str, int]]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_survives(server: Server, model: OpenAILanguageModel, fault: str) -> None:
+def test_survives(server: ModelServer, model: OpenAILanguageModel, fault: str) -> None:
     server.script, server.refuses = list(FAULTS[fault][0]), FAULTS[fault][1]
     assert ask(model) == FACT
 
 
-def test_a_refused_format_is_not_asked_for_again(server: Server, model: OpenAILanguageModel) -> None:
+def test_a_refused_format_is_not_asked_for_again(server: ModelServer, model: OpenAILanguageModel) -> None:
     server.refuses = {"json_schema": 400}
     ask(model, "one")
     ask(model, "two")
     assert [r["response_format"]["type"] for r in server.requests] == ["json_schema", "json_object", "json_object"]
 
 
-def test_the_repair_turn_shows_the_model_its_error(server: Server, model: OpenAILanguageModel) -> None:
+def test_the_repair_turn_shows_the_model_its_error(server: ModelServer, model: OpenAILanguageModel) -> None:
     server.script = [says('{"name": "王强"}'), says(GOOD)]
     ask(model)
     assert "amounts" in server.requests[1]["messages"][-1]["content"]
 
 
-def test_the_same_question_is_asked_once_even_by_another_run(server: Server) -> None:
+def test_the_same_question_is_asked_once_even_by_another_run(server: ModelServer) -> None:
     cache: dict[str, str] = {}
     for _ in range(2):
         model = connect(server, cache)
@@ -140,7 +89,7 @@ def test_the_same_question_is_asked_once_even_by_another_run(server: Server) -> 
     assert len(server.requests) == 1
 
 
-def test_a_failed_answer_is_not_cached(server: Server, model: OpenAILanguageModel) -> None:
+def test_a_failed_answer_is_not_cached(server: ModelServer, model: OpenAILanguageModel) -> None:
     server.script = [says("no"), says("no"), says(GOOD)]
     with pytest.raises(Rejected) as caught:
         ask(model)
@@ -153,7 +102,7 @@ def test_a_failed_answer_is_not_cached(server: Server, model: OpenAILanguageMode
     [(401, Misconfigured), (403, Misconfigured), (400, Rejected), (503, Transient), (429, Transient)],
 )
 def test_a_status_becomes_the_right_kind_of_error(
-    server: Server, model: OpenAILanguageModel, status: int, kind: type[SluiceError]
+    server: ModelServer, model: OpenAILanguageModel, status: int, kind: type[SluiceError]
 ) -> None:
     server.script = [status]
     with pytest.raises(kind):
@@ -161,15 +110,15 @@ def test_a_status_becomes_the_right_kind_of_error(
 
 
 def test_a_server_that_is_away_is_transient() -> None:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as closed:
-        port = closed.server_port
-    model = OpenAILanguageModel(LlmSettings(base_url=f"http://127.0.0.1:{port}/v1", model="m", timeout_seconds=1))
+    with ModelServer([says(GOOD)]) as closed:
+        pass
+    model = connect(closed, timeout_seconds=1)
     with pytest.raises(Transient):
         ask(model)
     model.close()
 
 
-def test_the_budget_stops_before_the_next_request(server: Server) -> None:
+def test_the_budget_stops_before_the_next_request(server: ModelServer) -> None:
     model = connect(server, max_tokens_per_run=400)
     ask(model, "one")
     with pytest.raises(Rejected) as caught:
