@@ -14,8 +14,15 @@ def digest(salt: bytes, *parts: str, size: int = 16) -> str:
 
 
 def _framed(parts: Iterable[str]) -> bytes:
-    encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
-    return b"".join([len(part).to_bytes(8, "big") + part for part in encoded])
+    return b"".join([_frame(part) for part in parts])
+
+
+def _frame(part: str) -> bytes:
+    encoded = part.encode("utf-8", "surrogatepass")
+    return len(encoded).to_bytes(8, "big") + encoded
+
+
+FIRST = _frame("0")
 
 
 def document_id(salt: bytes, knowledge_base: str, source: str, uri: str, generation: int = 0) -> str:
@@ -30,13 +37,20 @@ def version_id(document: str, sha256: str, edition: int = 0) -> str:
     return digest(b"version", document, sha256, *tail)
 
 
-def chunk_ids(salt: bytes, document: str, section: Iterable[str]) -> Callable[[str, int], str]:
-    """Names the chunks of one section: (text, how many of the section before it have the same text) to id."""
-    start = hashlib.blake2b(_framed((document, "\x1f".join(section))), key=salt[:64], digest_size=16)
+def chunk_ids(salt: bytes, document: str) -> Callable[[Iterable[str]], Callable[[str, int], str]]:
+    """Names the chunks of a document: section path, then (text, how many of the section before it have the same text)
+    to id. What ids have in common is hashed once."""
+    start = hashlib.blake2b(_frame(document), key=salt[:64], digest_size=16)
 
-    def id_of(text: str, equal: int) -> str:
-        state = start.copy()
-        state.update(_framed((text, str(equal))))
-        return state.hexdigest()
+    def of_section(path: Iterable[str]) -> Callable[[str, int], str]:
+        section = start.copy()
+        section.update(_frame("\x1f".join(path)))
 
-    return id_of
+        def id_of(text: str, equal: int) -> str:
+            state = section.copy()
+            state.update(_frame(text) + (_frame(str(equal)) if equal else FIRST))
+            return state.hexdigest()
+
+        return id_of
+
+    return of_section

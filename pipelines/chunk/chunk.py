@@ -8,13 +8,14 @@ from pydantic import TypeAdapter
 from pipelines.chunk.pack import pack
 from pipelines.chunk.settings import ChunkSettings
 from pipelines.chunk.table import split_table
-from pipelines.chunk.units import Cost, Limits, Unit, estimate_tokens, join, pair_questions, units_of
+from pipelines.chunk.units import Cost, Limits, Unit, estimate_tokens, pair_questions, units_of
 from pipelines.ids import chunk_ids
 from schemas.chunk import Chunk, ChunkKind
 from schemas.document import Block, Document
 
 CHUNKS = TypeAdapter(tuple[Chunk, ...])
 ALONE = frozenset(("table", "figure", "api"))
+NOWHERE: dict[str, Any] = {}
 SURE = 0.6
 """Of the token limit: an estimate below it is safe for any tokenizer, so only longer chunks are counted exactly."""
 
@@ -44,18 +45,18 @@ def chunk_document(
     count_tokens: Callable[[str], int] | None = None,
 ) -> tuple[Chunk, ...]:
     """All visible text of the document in reading order. `count_tokens`: the embedder's own, else an estimate."""
-    limits = _limits(settings, estimate_tokens)
-    equals: dict[tuple[tuple[str, ...], str], int] = {}
+    limits, ids_of = _limits(settings, estimate_tokens), chunk_ids(salt, document_id)
+    equals: dict[tuple[str, ...], dict[str, int]] = {}
     rows: list[dict[str, Any]] = []
     for path, blocks in sections(document):
         context = context_of(document.title, path, "", settings.max_context)
         pieces = _pieces(blocks, limits)
         if count_tokens:
             pieces = [part for piece in pieces for part in _counted(piece, context, settings, count_tokens)]
-        id_of = chunk_ids(salt, document_id, path)
+        id_of, seen = ids_of(path), equals.setdefault(path, {})
         for piece, parent in zip(pieces, _parents(pieces, settings.max_parent), strict=True):
             text, caption = piece.text, piece.caption
-            equals[path, text] = equal = equals.get((path, text), -1) + 1
+            seen[text] = equal = seen.get(text, -1) + 1
             row = {
                 "id": id_of(text, equal),
                 "ordinal": len(rows),
@@ -63,12 +64,17 @@ def chunk_document(
                 "text": text,
                 "context": context_of(document.title, path, caption, settings.max_context) if caption else context,
                 "section": path,
-                "html": piece.html,
-                "parent": parent,
                 "language": document.language,
-                "artifact": piece.artifact,
+                **_place(piece.blocks),
             }
-            rows.append(row | _place(piece.blocks))
+            # What is None is left out: checking the rows is a good part of the work.
+            if parent is not None:
+                row["parent"] = parent
+            if piece.html is not None:
+                row["html"] = piece.html
+            if piece.artifact is not None:
+                row["artifact"] = piece.artifact
+            rows.append(row)
     return CHUNKS.validate_python(rows)
 
 
@@ -103,9 +109,8 @@ def sections(document: Document) -> Iterator[Section]:
 
 def context_of(title: str, path: tuple[str, ...], caption: str, limit: int) -> str:
     """`title > heading > heading: caption`, at most `limit` characters."""
-    steps = [" ".join(title.split()), *path]
-    steps = [step for number, step in enumerate(steps) if step and step not in steps[:number]]
-    text = " > ".join(steps) + (f": {' '.join(caption.split())}" if caption else "")
+    steps = dict.fromkeys((" ".join(title.split()), *path))
+    text = " > ".join([step for step in steps if step]) + (f": {' '.join(caption.split())}" if caption else "")
     if len(text) <= limit:
         return text
     half = (limit - 1) // 2
@@ -150,9 +155,16 @@ def _packed(run: list[Block], limits: Limits) -> list[Piece]:
 
 
 def _piece(group: list[Unit]) -> Piece:
-    kinds = {unit.kind for unit in group}
-    blocks = {id(unit.block): unit.block for unit in group}
-    return Piece(kinds.pop() if len(kinds) == 1 else "text", join(group), tuple(blocks.values()))
+    """Its blocks, each once: the units of one block follow each other."""
+    first = group[0]
+    kind, texts, blocks = first.kind, [first.text], [first.block]
+    for unit in group[1:]:
+        texts += (unit.glue, unit.text)
+        if unit.block is not blocks[-1]:
+            blocks.append(unit.block)
+        if unit.kind != kind:
+            kind = "text"
+    return Piece(kind, "".join(texts), tuple(blocks))
 
 
 def _alone(block: Block, limits: Limits) -> list[Piece]:
@@ -160,7 +172,7 @@ def _alone(block: Block, limits: Limits) -> list[Piece]:
     shown = block if block.text.strip() else block.model_copy(update={"text": caption})
     kind: ChunkKind = "figure" if block.kind == "figure" else "api"
     groups = pack(units_of(shown, limits), limits)
-    return [Piece(kind, join(group), (block,), caption=caption, artifact=block.artifact) for group in groups]
+    return [Piece(kind, _piece(group).text, (block,), None, caption, block.artifact) for group in groups]
 
 
 def _table(block: Block, limits: Limits) -> list[Piece]:
@@ -172,7 +184,7 @@ def _table(block: Block, limits: Limits) -> list[Piece]:
             continue
         as_text = block.model_copy(update={"kind": "text", "text": text})
         groups = pack(units_of(as_text, limits), limits)
-        pieces += [Piece("table", join(group), (block,), None, caption) for group in groups]
+        pieces += [Piece("table", _piece(group).text, (block,), None, caption) for group in groups]
     return pieces
 
 
@@ -180,7 +192,7 @@ def _place(blocks: tuple[Block, ...]) -> dict[str, Any]:
     """First page, last page, and the boxes, each once."""
     pages = [block.page for block in blocks if block.page is not None]
     if not pages:
-        return {}
+        return NOWHERE
     pages += [part.page for block in blocks for part in block.parts]
     boxes = dict.fromkeys(place for block in blocks for place in block.places())
     return {"page_start": min(pages), "page_end": max(pages), "boxes": tuple(boxes)}

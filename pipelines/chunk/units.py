@@ -74,12 +74,12 @@ def units_of(block: Block, limits: Limits) -> list[Unit]:
     parts = text.split("\n") if kind in ("list", "code") or "\n" in text else [text]
     units: list[Unit] = []
     for part in parts:
-        if not part.strip():
+        if not part or part.isspace():
             continue
-        for number, piece in enumerate(_pieces(part, limits)):
-            glue = "" if number else "\n" if units else "\n\n"
-            rank = 2 if number else 1 if units else 0
+        glue, rank = ("\n", 1) if units else ("\n\n", 0)
+        for piece in _pieces(part, limits):
             units.append(Unit(piece, block, glue, rank, kind, limits.load(piece)))
+            glue, rank = "", 2
     return units
 
 
@@ -121,12 +121,10 @@ def _rest(text: str, limits: Limits) -> list[str]:
     return [part for start in range(0, len(text), step) for part in _cut(text[start : start + step], limits)]
 
 
-def join(units: list[Unit]) -> str:
-    return units[0].text + "".join([unit.glue + unit.text for unit in units[1:]])
-
-
 def pair_questions(units: list[Unit], limits: Limits) -> list[Unit]:
     """A question and the answer right after it become one unit where they fit together."""
+    if not any(unit.text[0] in "Aa答" for unit in units):
+        return units
     paired: list[Unit] = []
     for unit in units:
         if unit.text[0] in "Aa答" and paired and ANSWER.match(unit.text) and QUESTION.match(paired[-1].text):
