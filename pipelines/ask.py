@@ -79,7 +79,8 @@ def _find(
         reranker=app.reranker(),
         clock=app.clock,
     )
-    cache.put(key, result)
+    if not result.trace.failed:  # what a model could not do now it may do next time
+        cache.put(key, result)
     return library, result
 
 

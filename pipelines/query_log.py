@@ -76,6 +76,7 @@ def _steps(trace: SearchTrace | None, answer: Answer | None) -> dict[str, Any]:
         ],
         "reranked": len(trace.reranked),
         "cached": trace.cached,
+        "failed": list(trace.failed),
         "seconds": trace.seconds,
         "tokens": answer.tokens if answer else 0,
     }

@@ -70,6 +70,10 @@ class LlmSettings(Record):
     model: str = ""
     api_key: SecretStr = SecretStr("")
     timeout_seconds: float = 60
+    task_seconds: dict[str, float] = Field(default={"understand": 10, "answer": 30})
+    """A reader waits for these tasks: no longer than this, and without a second try."""
+    pause_seconds: float = Field(default=20, ge=0)
+    """A server that did not answer at all is left alone for so long: what asks meanwhile goes on without it."""
     max_tokens_per_run: int = Field(default=2_000_000, ge=0)
     concurrency: int = Field(default=4, ge=1)
 

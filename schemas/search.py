@@ -83,6 +83,8 @@ class SearchTrace(Record):
     fused: tuple[tuple[str, float], ...]
     reranked: tuple[tuple[str, float], ...] = ()
     """What the cross-encoder said, best first; empty without one."""
+    failed: tuple[str, ...] = ()
+    """Steps that were left out because their model failed, as `step: code: reason`."""
     seconds: dict[str, float]
     """Per step, wall time."""
     cached: bool = False
@@ -111,6 +113,7 @@ class Answer(Record):
     text: str = ""
     citations: tuple[Citation, ...] = ()
     reason: str = ""
+    """Why there is none; or why sentences were taken from the passages though a model was to write them."""
     evidence: float = 0.0
     """Of the best passage; see `pipelines/retrieve/evidence.py`."""
     prompt: str = ""

@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 import threading
+import time
 from collections.abc import MutableMapping
 from functools import cached_property
 from typing import Any, TypeVar
@@ -17,7 +18,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from pipelines.adapters.model_server import connect, translated
-from pipelines.errors import Code, Rejected
+from pipelines.errors import Code, Rejected, Transient
 from pipelines.settings import LlmSettings
 from schemas.base import Record
 
@@ -50,6 +51,7 @@ class OpenAILanguageModel:
         self._lock = threading.Lock()
         self._slots = threading.BoundedSemaphore(settings.concurrency)
         self._mode = 0
+        self._away_until = 0.0
         self.tokens_used = 0
         """Of this run, as the server counts; estimated where it does not say."""
         self.calls = 0
@@ -89,7 +91,7 @@ class OpenAILanguageModel:
             {"role": "user", "content": content},
         ]
         with self._slots:
-            answer = self._ask_twice(messages, reply)
+            answer = self._ask_twice(task, messages, reply)
         with self._lock:
             self._cache[key] = answer.model_dump_json()
         return answer
@@ -102,9 +104,9 @@ class OpenAILanguageModel:
         except ValidationError:
             return None  # a damaged entry is worth a new question, not a stop
 
-    def _ask_twice(self, messages: list[Message], reply: type[Reply]) -> Reply:
+    def _ask_twice(self, task: str, messages: list[Message], reply: type[Reply]) -> Reply:
         """The question, and one repair turn."""
-        content, complete = self._send(messages, reply)
+        content, complete = self._send(task, messages, reply)
         try:
             return read_reply(content, complete, reply)
         except ValueError as error:
@@ -113,22 +115,23 @@ class OpenAILanguageModel:
                 {"role": "assistant", "content": content or "(nothing)"},
                 {"role": "user", "content": f"{error}\nAnswer again with one JSON object that fits the schema."},
             ]
-        content, complete = self._send(repair, reply)
+        content, complete = self._send(task, repair, reply)
         try:
             return read_reply(content, complete, reply)
         except ValueError as error:
             reason = f"{self.name} gave no usable {reply.__name__}: {error}"
             raise Rejected(Code.LLM_FAILED, reason[:500]) from error
 
-    def _send(self, messages: list[Message], reply: type[Record]) -> tuple[str, bool]:
+    def _send(self, task: str, messages: list[Message], reply: type[Record]) -> tuple[str, bool]:
         """(content, whether it is complete), in the strictest mode that the server takes."""
         import openai
 
+        client = self._client_for(task)
         for mode in range(self._mode, len(MODES)):
             self._check_budget(messages)
             self.calls += 1
             try:
-                completion = self._client.chat.completions.create(
+                completion = client.chat.completions.create(
                     model=self._settings.model, messages=messages, temperature=0, **response_format(MODES[mode], reply)
                 )
             except openai.APIStatusError as error:
@@ -136,10 +139,21 @@ class OpenAILanguageModel:
                     continue
                 raise translated(error, "the language model", Code.LLM_FAILED) from error
             except (openai.OpenAIError, ValueError) as error:
+                if isinstance(error, openai.APIConnectionError):
+                    self._away_until = time.monotonic() + self._settings.pause_seconds
                 raise translated(error, "the language model", Code.LLM_FAILED) from error
             self._mode = mode  # only now: a server that is down refuses every mode
             return self._taken(completion, messages)
         raise AssertionError("the last mode returns or raises")
+
+    def _client_for(self, task: str) -> Any:
+        """Raises Transient(MODEL_DOWN) at once where the server did not answer a moment ago."""
+        left = self._away_until - time.monotonic()
+        if left > 0:
+            reason = f"the language model did not answer; it is asked again in {left:.0f} seconds"
+            raise Transient(Code.MODEL_DOWN, reason)
+        seconds = self._settings.task_seconds.get(task)
+        return self._client if seconds is None else self._client.with_options(timeout=seconds, max_retries=0)
 
     def _taken(self, completion: Any, messages: list[Message]) -> tuple[str, bool]:
         choice = next(iter(getattr(completion, "choices", None) or ()), None)

@@ -35,7 +35,7 @@ def evaluate(
     `at` None: the live release. With `against`, or with `changes` to the settings (`fusion=rrf`; the baseline is then
     the same release under the settings as they are), the two are compared. `judged` wants the gate's verdict: without
     another baseline it is against the release that this one replaced. `written`: the language model answers the
-    questions and judges the answers.
+    questions and judges the answers; `judged` then counts those that it did judge.
     """
     questions = questions_of(app, sets)
     if not questions:
@@ -43,8 +43,8 @@ def evaluate(
     library = EvaluationLibrary(app, None, at)
     if not library.release:
         raise Conflict(Code.RELEASE_UNKNOWN, "nothing is published yet, so there is nothing to evaluate")
-    number = library.release
-    candidate = run(app, questions, _published(app, number), changed(app.retrieve, changes), _time(app, number))
+    number, model = library.release, _judge(app) if written else None
+    candidate = run(app, questions, _published(app, number), changed(app.retrieve, changes), _time(app, number), model)
     baseline: list[QuestionScore] = []
     if against is not None or changes:
         against = number if against is None else against
@@ -54,6 +54,8 @@ def evaluate(
         _verdict(baseline, candidate, policy, EvaluationLibrary(app, None, number)) if baseline or judged else None
     )
     report = report_of(", ".join(sets), number, against, baseline, candidate, verdict, policy)
+    if written:
+        report["judged"] = sum(bool(one.judged) for one in candidate)
     keep(app, report)
     return report
 

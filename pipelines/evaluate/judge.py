@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from pipelines.errors import Rejected
+from pipelines.errors import Rejected, Transient
 from pipelines.ports import LanguageModel
 from pipelines.retrieve.answer import MARK, prompt, sentences
 from schemas.base import Record
@@ -39,7 +39,7 @@ def judge(question: str, answer: Answer, llm: LanguageModel) -> dict[str, float]
     asked = f"{prompt(question, _sources(answer))}\n\n<answer>\n{numbered}\n</answer>"
     try:
         found = llm.ask("judge", ORDERS, asked, Judgement)
-    except Rejected:
+    except (Rejected, Transient):
         return {}
     with_marks = [ok for one, ok in zip(said, found.cited, strict=False) if MARK.search(one)]
     if len(found.supported) != len(said) or not with_marks:

@@ -51,12 +51,14 @@ def answer(
     best = max(weights, default=0.0)
     if not strong:
         return Answer(found=False, reason="no passage is evidence enough", evidence=best)
+    failed = ""
     if llm is not None:
         sources = _within(near, settings.answer_tokens)
-        written = _written(question, sources, llm, best)
+        written, failed = _written(question, sources, llm, best)
         if written is not None:
             return written
-    return _extracted(question, _exact(question, strong), settings.answer_sentences, best)
+    made = _extracted(question, _exact(question, strong), settings.answer_sentences, best)
+    return made.model_copy(update={"reason": failed}) if failed else made
 
 
 def _exact(question: str, hits: Sequence[Hit]) -> list[Hit]:
@@ -131,20 +133,21 @@ def _within(hits: Sequence[Hit], tokens: int) -> list[Hit]:
     return kept
 
 
-def _written(question: str, hits: Sequence[Hit], llm: LanguageModel, best: float) -> Answer | None:
-    """None when the model fails: the extractive answer stands in."""
+def _written(question: str, hits: Sequence[Hit], llm: LanguageModel, best: float) -> tuple[Answer | None, str]:
+    """None when the model fails, and with what: the extractive answer stands in."""
     asked = prompt(question, [hit.passage for hit in hits])
     try:
         draft = llm.ask("answer", ORDERS, asked, Draft)
-    except SluiceError:
-        return None
+    except SluiceError as error:
+        return None, f"answer: {error}"
     kept = [one for one in _cited_sentences(draft.text) if _grounded(one, hits)]
     if not kept:
-        return Answer(found=False, reason="the model's answer rests on no source", evidence=best, prompt=asked)
+        return Answer(found=False, reason="the model's answer rests on no source", evidence=best, prompt=asked), ""
     tokens = (len(asked) + len(draft.text)) // 2
     used = sorted({int(number) for one in kept for number in MARK.findall(one)})
     citations = tuple(Citation(number=n, passage=hits[n - 1].passage, quote=_quote(kept, n, hits[n - 1])) for n in used)
-    return Answer(found=True, text=" ".join(kept), citations=citations, evidence=best, prompt=asked, tokens=tokens)
+    text = " ".join(kept)
+    return Answer(found=True, text=text, citations=citations, evidence=best, prompt=asked, tokens=tokens), ""
 
 
 def _inert(text: str) -> str:

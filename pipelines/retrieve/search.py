@@ -8,7 +8,7 @@ from pipelines.retrieve.library import Library
 from pipelines.retrieve.rank import fuse, ranked
 from pipelines.retrieve.recall import Recall
 from pipelines.retrieve.settings import RetrieveSettings
-from pipelines.retrieve.understand import understand
+from pipelines.retrieve.understand import Understood, understand
 from schemas.index import IndexFilter
 from schemas.search import Query, SearchResult, SearchTrace
 
@@ -41,7 +41,8 @@ def search(
 ) -> SearchResult:
     """`where` narrows by source, kind, language or date; release, access and deny list always come from the library."""
     laps = _Laps()
-    queries = understand(text, settings, clock, history, llm, library.sources) if text.strip() else ()
+    understood = understand(text, settings, clock, history, llm, library.sources) if text.strip() else Understood(())
+    queries = understood.queries
     laps.done("understand")
     recall = Recall(library, index, embedder, settings, top)
     if queries and library.acl:
@@ -57,6 +58,7 @@ def search(
         routes=tuple(recall.routes),
         fused=tuple(sorted(fused.items(), key=lambda one: (-one[1], one[0]))),
         reranked=said,
+        failed=(understood.failed,) if understood.failed else (),
         seconds=laps.seconds,
     )
     return SearchResult(hits=tuple(hits), trace=trace)

@@ -6,6 +6,7 @@ Each step adds a wording and says so in `origin`; fusion lets all of them vote, 
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
+from typing import NamedTuple
 
 from pipelines.errors import SluiceError
 from pipelines.ports import Clock, LanguageModel
@@ -31,6 +32,13 @@ PLAN = (
 )
 
 
+class Understood(NamedTuple):
+    """Wordings without doubles, the original first, and what the model failed with."""
+
+    queries: tuple[Query, ...]
+    failed: str = ""
+
+
 class Plan(Record):
     """What the model is asked for, once for all steps."""
 
@@ -47,20 +55,21 @@ def understand(
     history: Sequence[str] = (),
     llm: LanguageModel | None = None,
     sources: Sequence[str] = (),
-) -> tuple[Query, ...]:
-    """Wordings without doubles, the original first. `history`: earlier questions, oldest first; `sources`: names that
-    the reader may read, to which a question may be routed."""
+) -> Understood:
+    """`history`: earlier questions, oldest first; `sources`: names that the reader may read, to which a question may be
+    routed."""
     queries = [Query(text=text, origin="original")]
     complete = completed(text, history[-settings.history_turns :] if settings.history_turns else ())
     queries.append(Query(text=complete, origin="history"))
     queries.append(Query(text=with_synonyms(complete, settings.synonyms), origin="synonyms"))
     if settings.relative_time:
         queries += _dated(complete, datetime.fromtimestamp(clock(), UTC).date())
-    plan = _planned(complete, history, llm, sources) if llm is not None and _wants_model(settings) else Plan()
+    asked = llm is not None and _wants_model(settings)
+    plan, failed = _planned(complete, history, llm, sources) if llm and asked else (Plan(), "")
     queries += _written(plan, settings)
     if routed := _routed(complete, settings, plan, sources):
         queries.append(Query(text=complete, origin="routing", sources=routed))
-    return _distinct(queries)
+    return Understood(_distinct(queries), failed)
 
 
 def completed(text: str, history: Sequence[str]) -> str:
@@ -109,13 +118,13 @@ def _wants_model(settings: RetrieveSettings) -> bool:
     return settings.rewrite or settings.hyde or settings.sub_questions or settings.routing == "model"
 
 
-def _planned(text: str, history: Sequence[str], llm: LanguageModel, sources: Sequence[str]) -> Plan:
+def _planned(text: str, history: Sequence[str], llm: LanguageModel, sources: Sequence[str]) -> tuple[Plan, str]:
     parts = [f"<earlier>{one}</earlier>" for one in history] + [f"<sources>{', '.join(sources)}</sources>"]
     asked = "\n".join([*parts, f"<question>{text}</question>"])
     try:
-        return llm.ask("understand", PLAN, asked, Plan)
-    except SluiceError:
-        return Plan()  # a wording more is a bonus: search goes on without it
+        return llm.ask("understand", PLAN, asked, Plan), ""
+    except SluiceError as error:
+        return Plan(), f"understand: {error}"  # a wording more is a bonus: search goes on without it
 
 
 def _written(plan: Plan, settings: RetrieveSettings) -> list[Query]:

@@ -3,6 +3,7 @@
 import copy
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -109,15 +110,22 @@ def open_kb(
     return Kb(home, docs, index, embedder, app)
 
 
-@pytest.fixture
-def kb(tmp_path: Path) -> Iterator[Kb]:
+@contextmanager
+def five_documents(folder: Path) -> Iterator[Kb]:
     """Five documents, nothing synced yet."""
-    docs = tmp_path / "docs"
+    docs = folder / "docs"
     docs.mkdir()
-    (tmp_path / "sources.yaml").write_text(SOURCES, encoding="utf-8")
-    made = open_kb(tmp_path / "home", docs, FakeIndex(), FakeEmbedder())
+    (folder / "sources.yaml").write_text(SOURCES, encoding="utf-8")
+    made = open_kb(folder / "home", docs, FakeIndex(), FakeEmbedder())
     for topic, paragraphs in TOPICS.items():
         made.write(topic, *paragraphs)
     migrate(made.app)
     yield made
     made.app.database.engine.dispose()
+
+
+@pytest.fixture
+def kb(tmp_path: Path) -> Iterator[Kb]:
+    """A knowledge base of its own for each test."""
+    with five_documents(tmp_path) as made:
+        yield made

@@ -10,6 +10,7 @@ from pipelines.errors import Code, Misconfigured, Rejected, SluiceError, Transie
 from pipelines.settings import LlmSettings
 from schemas.base import Record
 from tests.fakes_model import ModelServer, says
+from tests.fakes_rules import RuleServer
 
 
 class Fact(Record):
@@ -116,6 +117,17 @@ def test_a_server_that_is_away_is_transient() -> None:
     with pytest.raises(Transient):
         ask(model)
     model.close()
+
+
+def test_a_server_that_hangs_is_waited_for_once_and_then_left_alone() -> None:
+    with RuleServer() as server:
+        server.fault = "hang"
+        model = connect(server, task_seconds={"extract": 0.2})
+        for _ in range(3):
+            with pytest.raises(Transient):
+                ask(model)
+        assert len(server.requests) == 1
+        model.close()
 
 
 def test_the_budget_stops_before_the_next_request(server: ModelServer) -> None:

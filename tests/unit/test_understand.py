@@ -20,7 +20,7 @@ PLAIN = RetrieveSettings()
 
 def ask(text: str, settings: RetrieveSettings = PLAIN, **more) -> dict[str, Query]:
     """By origin."""
-    return {one.origin: one for one in understand(text, settings, lambda: NOW, **more)}
+    return {one.origin: one for one in understand(text, settings, lambda: NOW, **more).queries}
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_one_call_of_the_model_gives_wording_parts_passage_and_route() -> None:
     plan = Plan(query="laptop lease", passage="Leased for 4 years.", questions=("a?", "b?"), sources=("it", "nowhere"))
     model = FakeLanguageModel({"understand": lambda _: plan})
     every = RetrieveSettings(hyde=True, routing="model")
-    found = understand("q", every, lambda: NOW, llm=model, sources=("it", "hr"))
+    found = understand("q", every, lambda: NOW, llm=model, sources=("it", "hr")).queries
     assert [one.origin for one in found] == [
         "original",
         "model",
@@ -109,7 +109,7 @@ def test_one_call_of_the_model_gives_wording_parts_passage_and_route() -> None:
     assert found[-1].sources == ("it",)
     assert len(model.asked) == 1
     none = RetrieveSettings(rewrite=False, sub_questions=False)
-    assert [one.origin for one in understand("q", none, lambda: NOW, llm=model)] == ["original"]
+    assert [one.origin for one in understand("q", none, lambda: NOW, llm=model).queries] == ["original"]
     assert len(model.asked) == 1
 
 
@@ -120,7 +120,7 @@ def test_a_model_that_fails_costs_nothing() -> None:
 @given(st.text(min_size=1).filter(str.strip))
 @settings(max_examples=100, deadline=None)
 def test_the_original_always_comes_first_and_unchanged(text) -> None:
-    assert understand(text, PLAIN, lambda: NOW, ["差旅标准"])[0] == Query(text=text, origin="original")
+    assert understand(text, PLAIN, lambda: NOW, ["差旅标准"]).queries[0] == Query(text=text, origin="original")
 
 
 @pytest.mark.parametrize(
