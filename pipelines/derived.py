@@ -19,30 +19,30 @@ from sql import tables
 if TYPE_CHECKING:
     from pipelines.adapters.database import Database
 
-_VERSION: ContextVar[str] = ContextVar("version", default="")
+_VERSIONS: ContextVar[tuple[str, ...]] = ContextVar("versions", default=())
 
 
 @contextmanager
-def working_on(version: str) -> Iterator[None]:
-    """What is made inside the block belongs to this version."""
-    token = _VERSION.set(version)
+def working_on(*versions: str) -> Iterator[None]:
+    """What is made inside the block belongs to these versions, and goes with each of them."""
+    token = _VERSIONS.set(versions)
     try:
         yield
     finally:
-        _VERSION.reset(token)
+        _VERSIONS.reset(token)
 
 
 def _note(database: "Database", kind: str, key: str) -> None:
-    version = _VERSION.get()
-    if not version:
+    table, versions = tables.derived, _VERSIONS.get()
+    if not versions:
         return
-    table = tables.derived
     with database.read() as tx:
-        where = (table.c.version == version) & (table.c.kind == kind) & (table.c.key == key)
-        if tx.execute(select(table.c.key).where(where)).first():
-            return
-    with database.write() as tx:
-        tx.execute(tables.insert_ignore(table), {"version": version, "kind": kind, "key": key})
+        where = table.c.version.in_(versions) & (table.c.kind == kind) & (table.c.key == key)
+        missing = set(versions) - set(tx.execute(select(table.c.version).where(where)).scalars())
+    if missing:
+        with database.write() as tx:
+            rows = [{"version": version, "kind": kind, "key": key} for version in sorted(missing)]
+            tx.execute(tables.insert_ignore(table), rows)
 
 
 class NotedArtifacts:
@@ -96,7 +96,7 @@ class StoredReplies(MutableMapping[str, str]):
         return str(found)
 
     def __setitem__(self, key: str, reply: str) -> None:
-        if not _VERSION.get():
+        if not _VERSIONS.get():
             return
         _note(self._database, "llm", key)
         with self._database.write() as tx:

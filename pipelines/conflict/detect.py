@@ -14,6 +14,7 @@ from pipelines.conflict.apart import apart
 from pipelines.conflict.candidates import Pair, Place, candidates
 from pipelines.conflict.compare import Comparison, compare
 from pipelines.conflict.judge import judged
+from pipelines.derived import working_on
 from pipelines.ids import digest
 from pipelines.layers import load
 from pipelines.publish.rows import visible_versions
@@ -56,7 +57,8 @@ def detect(app: App, changes: Mapping[str, str | None]) -> list[Found]:
         result = compare(a.text, b.text)
         if apart(result, (a.text, b.text), (a.context, b.context)):
             continue
-        yes, method, reason = judged(a.text, b.text, result, llm)
+        with working_on(pair.a.version, pair.b.version):
+            yes, method, reason = judged(a.text, b.text, result, llm)
         if yes:
             found.append(Found(pair, result.score, method, evidence(a.text, b.text, result, reason)))
     return _without_families(found, lambda place: texts(place.version)[place.chunk].text)
