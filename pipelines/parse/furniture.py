@@ -2,10 +2,11 @@
 
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 
 from pipelines.parse.lines import Line
+from schemas.document import Block
 
 Key = tuple[str, int]
 BAND = 0.10
@@ -35,6 +36,31 @@ def is_furniture(line: Line, height: float, known: frozenset[Key]) -> bool:
     if not _in_band(line, height):
         return False
     return key(line, height) in known or bool(PAGE_NUMBER.match(line.text))
+
+
+def is_page_number(line: Line, lines: Iterable[Line], height: float) -> bool:
+    """Of a page of which nothing else is known: a number at its edge, with nothing beyond or beside."""
+    if not (_in_band(line, height) and PAGE_NUMBER.match(line.text)):
+        return False
+    others = [other for other in lines if other is not line]
+    above = all(other.box[3] <= line.box[1] for other in others)
+    return bool(others) and (above or all(other.box[1] >= line.box[3] for other in others))
+
+
+def come_back(blocks: Sequence[Block], heights: Mapping[int, float]) -> frozenset[int]:
+    """Indexes of blocks of scanned pages (`heights` in points by number) that repeat a line at the edge of others: the
+    layout model knows a header on some pages and takes it for text on the rest."""
+    pages: dict[tuple[str, bool], set[int]] = defaultdict(set)
+    places: dict[int, tuple[str, bool]] = {}
+    for index, block in enumerate(blocks):
+        height = heights.get(block.page or 0)
+        if not (height and block.box) or block.kind not in ("text", "heading") or "\n" in block.text:
+            continue
+        line = Line(block.text, (block.box.x0, block.box.y0, block.box.x1, block.box.y1), 0.0)
+        if _in_band(line, height):
+            places[index] = key(line, height)[0], block.box.y0 < height / 2
+            pages[places[index]].add(block.page or 0)
+    return frozenset(index for index, place in places.items() if len(pages[place]) >= MIN_PAGES)
 
 
 def key(line: Line, height: float) -> Key:

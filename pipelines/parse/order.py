@@ -3,6 +3,10 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
+GUTTER = 0.5
+"""Heights of a line between columns, at least."""
+TOUCH = 0.3
+"""Heights of a line by which the boxes of two columns of running text may overlap: OCR draws them wide."""
 Rectangle = tuple[float, float, float, float]
 """x0, y0, x1, y1 in points or pixels, origin top left."""
 
@@ -47,11 +51,13 @@ def _split(boxes: Sequence[Rectangle], group: list[int], line: float) -> list[li
     """Parts of a group in reading order; one part when there is nothing to cut."""
     if len(group) < 2:
         return [group]
-    columns = _gaps(boxes, group, 0, 0.7 * line)
-    rows = _gaps(boxes, group, 1, 0.0)
+    columns = _with_marks(boxes, _gaps(boxes, group, 0, GUTTER * line), line)
+    rows = _gaps(boxes, group, 1, 0.0, line)
     # Columns of text are tall: a gutter between single lines is a gap between words, read across.
     if len(columns) > 1 and all(_tall(boxes, part, line) for part in columns):
         return columns
+    if len(close := _gaps(boxes, group, 0, -TOUCH * line)) > 1 and all(_text(boxes, one, line) for one in close):
+        return close
     if len(rows) > 1:
         return _cut_where_columns_change(boxes, rows, line) if len(columns) == 1 else rows
     return columns if len(columns) > 1 else [group]
@@ -63,7 +69,7 @@ def _cut_where_columns_change(boxes: Sequence[Rectangle], rows: list[list[int]],
     for row in rows:
         if parts:
             joined = parts[-1] + row
-            above, here, both = (len(_gaps(boxes, part, 0, 0.7 * line)) for part in (parts[-1], row, joined))
+            above, here, both = (len(_gaps(boxes, part, 0, GUTTER * line)) for part in (parts[-1], row, joined))
             if both > 1 and (above > 1 or here == 1) and len(joined) > 2:
                 parts[-1] = joined
                 continue
@@ -71,14 +77,14 @@ def _cut_where_columns_change(boxes: Sequence[Rectangle], rows: list[list[int]],
     return parts if len(parts) > 1 else rows
 
 
-def _gaps(boxes: Sequence[Rectangle], group: list[int], axis: int, least: float) -> list[list[int]]:
+def _gaps(boxes: Sequence[Rectangle], group: list[int], axis: int, least: float, line: float = 0.0) -> list[list[int]]:
     """Groups that no box bridges along `axis` (0 across, 1 down)."""
     parts: list[list[int]] = []
     end = 0.0
     for index in sorted(group, key=lambda i: (boxes[i][axis], i)):
         start, stop = boxes[index][axis], boxes[index][axis + 2]
         # Line boxes of tight text overlap a little: a tenth of a line is no bridge.
-        slack = 0.0 if axis == 0 else 0.1 * (stop - start)
+        slack = 0.0 if axis == 0 else 0.1 * min(stop - start, 2 * line)
         if not parts or start + slack >= end + least:
             parts.append([])
             end = stop
@@ -89,6 +95,41 @@ def _gaps(boxes: Sequence[Rectangle], group: list[int], axis: int, least: float)
 
 def _tall(boxes: Sequence[Rectangle], part: list[int], line: float) -> bool:
     return max(boxes[i][3] for i in part) - min(boxes[i][1] for i in part) > 2.5 * line
+
+
+def _text(boxes: Sequence[Rectangle], part: list[int], line: float) -> bool:
+    """Whether the part is a column of running text: many lines, each of several words."""
+    across = max(boxes[i][2] for i in part) - min(boxes[i][0] for i in part)
+    down = max(boxes[i][3] for i in part) - min(boxes[i][1] for i in part)
+    return len(part) >= 5 and across > 6 * line and down > 6 * line
+
+
+def _with_marks(boxes: Sequence[Rectangle], columns: list[list[int]], line: float) -> list[list[int]]:
+    """The columns; those of bullets or equation numbers gone to the nearest other, whose lines they mark."""
+    kept = list(columns)
+    for part in columns:
+        others = [one for one in kept if one is not part]
+        if not others:
+            break
+        near = min(others, key=lambda one: _apart(boxes, part, one))
+        if _marks(boxes, part, near, line):
+            near += part
+            kept = others
+    return kept
+
+
+def _apart(boxes: Sequence[Rectangle], a: list[int], b: list[int]) -> float:
+    """Clear space between two columns."""
+    start = max(min(boxes[i][0] for i in part) for part in (a, b))
+    return start - min(max(boxes[i][2] for i in part) for part in (a, b))
+
+
+def _marks(boxes: Sequence[Rectangle], part: list[int], other: list[int], line: float) -> bool:
+    """Whether the part is narrow, and each of its boxes on the height of one of the other part."""
+    if max(boxes[i][2] for i in part) - min(boxes[i][0] for i in part) > 4 * line:
+        return False
+    middles = ((boxes[i][1] + boxes[i][3]) / 2 for i in part)
+    return all(any(boxes[i][1] < middle < boxes[i][3] for i in other) for middle in middles)
 
 
 def _rows(boxes: Sequence[Rectangle], group: list[int], line: float) -> list[int]:

@@ -180,6 +180,10 @@ def _read(
         blocks.extend(block for block in read.blocks if block.hidden or not contents)
         verdicts.append(verdict)
         progress.finished(index + 1)
+    scanned = {verdict.page: verdict.height or 0.0 for verdict in verdicts if verdict.route == "ocr"}
+    if again := furniture.come_back(blocks, scanned):
+        removed.update(dict.fromkeys(blocks[index].text for index in again))
+        blocks = [block for index, block in enumerate(blocks) if index not in again]
     _refuse_empty(pdf, blocks, verdicts)
     if getattr(pdf, "is_repaired", False):
         verdicts[0] = verdicts[0].model_copy(update={"warnings": (*verdicts[0].warnings, DAMAGED)})

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from pipelines.parse.drawn import pixels
+from pipelines.parse.furniture import is_page_number
 from pipelines.parse.lines import Line, ocr_lines, union
 from pipelines.parse.order import Rectangle, inside, reading_order
 from pipelines.parse.orientation import quarter_turns
@@ -79,7 +80,11 @@ def _blocks(
     rest: list[Line] = []
     furniture: list[str] = []
     held: dict[int, list[Line]] = {}
+    height = image.shape[0] * scale
     for line in lines:
+        if is_page_number(line, lines, height):
+            furniture.append(line.text)
+            continue
         table = next((i for i, place in enumerate(tables) if inside(line.box, place.box)), None)
         place = home(line, regions)
         if table is not None:
