@@ -80,6 +80,7 @@ class Context:
             "n_": self.say.count,
             "name": self.say.name,
             "describe": self.say.describe,
+            "why": self.say.why,
             "ago": self.say.ago,
             "url": self.url,
             "nav": [one for one in entries() if one.allowed(self.viewer)],

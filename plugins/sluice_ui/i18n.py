@@ -61,6 +61,15 @@ class Translator:
         """What an error code means."""
         return next((self.text(one.description) for one in Code if one.value == code), "")
 
+    def why(self, code: str, reason: str) -> str:
+        """A rejection's reason; where the pages speak another language than it, what its code means comes first."""
+        meant = self.describe(code)
+        if self.language == "en" or not meant:
+            return reason
+        described = next(one.description for one in Code if one.value == code)
+        same = described.rstrip(".").casefold() == reason.rstrip(".").casefold()
+        return meant if same else f"{meant} {reason}"
+
     def ago(self, at: float | None) -> str:
         if at is None:
             return self.text("never")
