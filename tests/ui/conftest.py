@@ -18,19 +18,15 @@ from sql import tables
 from tests.fakes import FakeEmbedder
 from tests.fakes_host import FakeHost
 from tests.fakes_index import FakeIndex
+from tests.flow.conftest import SOURCES as NOTES
 from tests.flow.conftest import TOPICS, Kb, open_kb
 
-SOURCES = """
-knowledge_base: main
-sources:
-  - name: notes
-    location: docs
-    breaker: {share: 0.5, documents: 50}
+SOURCES = f"""{NOTES}
   - name: staff
     location: staff
     scope: team:staff
     owner: reviewer
-    review: {approver: owner}
+    review: {{approver: owner}}
   - name: diary
     location: diary
     scope: user:viewer
