@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Select, bindparam, exists, func, select
 from pipelines.app import App
 from pipelines.corpus import linked_groups
 from pipelines.errors import Code, Conflict, Transient
+from pipelines.inside import held_by, holders
 from schemas.search import Contradiction, Passage
 from sql import tables
 
@@ -57,9 +58,10 @@ class SqlLibrary:
 
     def _denied(self, tx: Connection) -> tuple[str, ...]:
         table = tables.deny
-        where = (table.c.kb == self._app.kb) & (table.c.kind == "document")
-        rows = tx.execute(select(table.c.subject).where(where).order_by(table.c.subject).limit(DENY_PUSHED_DOWN + 1))
-        found = tuple(rows.scalars())
+        named = select(table.c.subject).where(table.c.kb == self._app.kb, table.c.kind == "document")
+        most = DENY_PUSHED_DOWN + 1
+        rows = tx.execute(named.order_by(table.c.subject).limit(most)).scalars()
+        found = tuple(dict.fromkeys([*rows, *tx.execute(held_by(named).limit(most)).scalars()]))
         return found if len(found) <= DENY_PUSHED_DOWN else ()
 
     def _sources(self, tx: Connection) -> tuple[str, ...]:
@@ -206,12 +208,14 @@ def readable(tx: Connection, reader: Reader) -> tuple[int, ...]:
 
 
 def denied(kb: Any, chunk: Any, document: Any, version: Any, source: Any) -> Any:
-    """SQL: whether a deny entry covers the row."""
-    table = tables.deny
+    """SQL: whether a deny entry covers the row: its own, or one of a document that holds its document."""
+    table, v = tables.deny, tables.version
+    around = holders(document)
+    outer = select(v.c.id).where(v.c.document.in_(around), v.c.state == "published").correlate_except(v)
     return exists().where(
         table.c.kb == kb,
         ((table.c.kind == "chunk") & (table.c.subject == chunk))
-        | ((table.c.kind == "document") & (table.c.subject == document))
-        | ((table.c.kind == "version") & (table.c.subject == version))
+        | ((table.c.kind == "document") & table.c.subject.in_((document, *around)))
+        | ((table.c.kind == "version") & ((table.c.subject == version) | table.c.subject.in_(outer)))
         | ((table.c.kind == "source") & (table.c.subject == source)),
     )

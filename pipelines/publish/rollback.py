@@ -1,15 +1,18 @@
 """Go back to an earlier release: move the number. The next publish closes and opens what that implies (`rows.py`)."""
 
 import time
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select, update
 
 from pipelines import lifecycle
 from pipelines.errors import Code, Conflict
+from pipelines.layers import load
 from pipelines.library import check_readable
 from pipelines.publish.publish import Published, publish, recover, settle_versions
 from pipelines.publish.rows import live_release, visible_versions
+from schemas.chunk import Parsed
 from sql import tables
 
 if TYPE_CHECKING:
@@ -73,17 +76,38 @@ def _move(tx: Any, app: "App", live: int, number: int, target: Any, reason: str)
 
 
 def rollback_document(app: "App", document: str, version: str, reason: str) -> Published:
-    """One document goes back to one of its versions, as a release of its own, from stored vectors.
+    """One document goes back to one of its versions, with the files that this held, as a release of its own, from
+    stored vectors.
 
     Raises Conflict (UNKNOWN_SUBJECT) when the document has no such version that was ever staged.
     """
+    with app.database.read() as tx:
+        inside = _inside(tx, app, document, version)
     with app.database.write() as tx:
-        number = _restoring_release(tx, app, document, version, reason)
+        number = _restoring_release(tx, app, document, version, inside, reason)
     app.checkpoint("rollback.approved")
     return publish(app, number, reason)
 
 
-def _restoring_release(tx: Any, app: "App", document: str, version: str, reason: str) -> int:
+def _inside(tx: Any, app: "App", document: str, version: str) -> dict[str, str | None]:
+    """What each file in a document goes back to with it: its version of that content; None where there was none."""
+    d, v = tables.document, tables.version
+    key = (tx.execute(select(v.c.artifacts).where(v.c.id == version)).scalar() or {}).get("parse")
+    now = set(tx.execute(select(d.c.id).where(d.c.parent == document)).scalars())
+    if not now or not key or not app.artifacts.exists(key):
+        return {}
+    held = {one.key.rpartition("/")[2] for one in load(app, key, Parsed).document.attachments}
+    wanted: dict[str, str | None] = dict.fromkeys(sorted(now))
+    states = ("published", "superseded", "removed", "staged")
+    query = select(v.c.document, v.c.id, v.c.sha256).where(v.c.document.in_(now), v.c.state.in_(states))
+    wanted |= {row.document: row.id for row in tx.execute(query.order_by(v.c.number)) if row.sha256 in held}
+    deeper = [_inside(tx, app, one, to) for one, to in wanted.items() if to]
+    return wanted | {one: to for part in deeper for one, to in part.items()}
+
+
+def _restoring_release(
+    tx: Any, app: "App", document: str, version: str, inside: dict[str, str | None], reason: str
+) -> int:
     v, kb = tables.version, tables.knowledge_base
     row = tx.execute(select(v.c.state, v.c.artifacts).where(v.c.id == version, v.c.document == document)).first()
     if row is None or row.state not in ("superseded", "removed", "staged") or not row.artifacts:
@@ -91,14 +115,25 @@ def _restoring_release(tx: Any, app: "App", document: str, version: str, reason:
             "no such version of it" if row is None else f"that version is {row.state if row.artifacts else 'vacuumed'}"
         )
         raise Conflict(Code.UNKNOWN_SUBJECT, f"document {document} cannot go back: {found}")
-    previous = visible_versions(tx, app.kb).get(document)
+    seen = visible_versions(tx, app.kb)
     number = tx.execute(select(kb.c.last_release).where(kb.c.name == app.kb).with_for_update()).scalar_one() + 1
     tx.execute(update(kb).where(kb.c.name == app.kb).values(last_release=number))
+    common = {"kb": app.kb, "release": number, "risk": [], "decision": "approved"}
+    items = [
+        {**common, "document": one, "version": to, "previous": seen.get(one), "change": "restore" if to else "remove"}
+        for one, to in [(document, version), *inside.items()]
+        if one == document or seen.get(one) != to
+    ]
     release = {"kb": app.kb, "number": number, "state": "building", "kind": "rollback", "base": 0, "hygiene": True}
-    release |= {"created": app.clock(), "created_by": app.actor, "counts": {"restore": 1}}
+    release |= {
+        "created": app.clock(),
+        "created_by": app.actor,
+        "counts": dict(Counter(one["change"] for one in items)),
+    }
     tx.execute(tables.release.insert().values(**release))
-    item = {"kb": app.kb, "release": number, "document": document, "version": version, "previous": previous}
-    tx.execute(tables.release_item.insert().values(**item, change="restore", risk=[], decision="approved"))
+    tx.execute(tables.release_item.insert(), items)
+    back = [one for one, to in inside.items() if to]
+    tx.execute(update(tables.document).where(tables.document.c.id.in_(back)).values(present=True))
     for before, after in (("building", "in_review"), ("in_review", "approved")):
         lifecycle.move_release(tx, app.kb, number, before, after, app.actor, reason)
     return int(number)

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, func, or_, select
 
+from pipelines.inside import holders
 from pipelines.publish.rows import visible_versions
 from pipelines.report.audits import Event, Wanted, events
 from pipelines.report.scope import Scope
@@ -125,6 +126,10 @@ class Whole:
     changes: tuple[tuple[int, str, str], ...]
     """(release, change, decision), newest first."""
     events: tuple[Event, ...]
+    holder: tuple[str, str] | None = None
+    """Id and title of the document that it is a file of."""
+    inside: tuple[tuple[str, str, bool], ...] = ()
+    """Id, title and whether it is still there, of each file in it."""
 
     @property
     def live(self) -> VersionLine | None:
@@ -163,7 +168,18 @@ def whole(tx: Connection, scope: Scope, document: str) -> Whole | None:
         rejections=tuple(rejections),
         changes=tuple((number, change, decision) for number, change, decision in changes),
         events=_events(tx, scope.kb, document, versions),
+        holder=next(((id_, title) for id_, title, _ in _titled(tx, d.c.id == row.parent)), None),
+        inside=_titled(tx, d.c.parent == document),
     )
+
+
+def _titled(tx: Connection, where: Any) -> tuple[tuple[str, str, bool], ...]:
+    """Id, newest title and presence of documents; of one source, so of one scope."""
+    d, v = tables.document, tables.version
+    newest = select(func.max(v.c.number)).where(v.c.document == d.c.id).correlate(d).scalar_subquery()
+    query = select(d.c.id, func.coalesce(func.nullif(v.c.title, ""), d.c.uri), d.c.present)
+    query = query.outerjoin(v, (v.c.document == d.c.id) & (v.c.number == newest))
+    return tuple((id_, title, present) for id_, title, present in tx.execute(query.where(where).order_by(d.c.uri)))
 
 
 def _versions(tx: Connection, kb: str, document: str) -> tuple[VersionLine, ...]:
@@ -198,7 +214,7 @@ def _all_denied(
     t, vc = tables.deny, tables.version_chunk
     chunks = select(vc.c.chunk).where(vc.c.version.in_(versions))
     mine = or_(
-        (t.c.kind == "document") & (t.c.subject == document),
+        (t.c.kind == "document") & t.c.subject.in_((document, *holders(document))),
         (t.c.kind == "source") & (t.c.subject == source),
         (t.c.kind == "version") & t.c.subject.in_(versions),
         (t.c.kind == "chunk") & t.c.subject.in_(chunks),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, func, select
 
+from pipelines.inside import held_by
 from pipelines.layers import load
 from pipelines.library import Reader, SqlLibrary, whole
 from pipelines.publish import vectors
@@ -152,7 +153,9 @@ def bm25(question: Sequence[str], texts: Mapping[str, Sequence[str]]) -> dict[st
 
 def _denied(tx: Connection, kb: str) -> set[tuple[str, str]]:
     t = tables.deny
-    return {(kind, subject) for kind, subject in tx.execute(select(t.c.kind, t.c.subject).where(t.c.kb == kb))}
+    found = {(kind, subject) for kind, subject in tx.execute(select(t.c.kind, t.c.subject).where(t.c.kb == kb))}
+    whole = held_by(select(t.c.subject).where(t.c.kb == kb, t.c.kind == "document"))
+    return found | {("document", one) for one in tx.execute(whole).scalars()}
 
 
 _kept: dict[tuple[str, str, int], tuple[int, _Staged]] = {}

@@ -9,6 +9,7 @@ from pipelines import lifecycle
 from pipelines.app import App
 from pipelines.editions import again
 from pipelines.errors import Code, Conflict
+from pipelines.inside import held_by
 from sql import tables
 
 Kind = Literal["document", "source", "version", "chunk"]
@@ -32,8 +33,9 @@ def rows_of(kb: str, kind: str, subject: str) -> Any:
             tables.release_row.c.operation.in_(("open", "close")),
         )
         return (table.c.kb == kb) & table.c.id.in_(opened)
+    if kind == "document":
+        return (table.c.kb == kb) & ((table.c.document == subject) | table.c.document.in_(held_by(subject)))
     column = {
-        "document": table.c.document,
         "source": table.c.source,
         "version": table.c.version,
         "chunk": table.c.chunk,
@@ -56,7 +58,7 @@ def impact(tx: Connection, kb: str, kind: str, subject: str, since: float = 0, u
 
 
 def quarantine(app: App, kind: Kind, subject: str, reason: str) -> Impact:
-    """Readers do not see it from the end of this call on. Doing it twice is harmless."""
+    """Readers do not see it, nor what is inside of it, from the end of this call on. Doing it twice is harmless."""
     with app.database.write() as tx:
         check_known(tx, app.kb, kind, subject)
         found = impact(tx, app.kb, kind, subject)

@@ -8,9 +8,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from pipelines.library import Reader
 from pipelines.parse import sink
 from pipelines.parse.dispatch import parse_file
 from pipelines.publish.forget import forget
+from pipelines.publish.rollback import rollback_document
+from pipelines.report.documents import whole
+from pipelines.report.scope import Scope
+from pipelines.review.quarantine import quarantine, restore
 from schemas.document import Document
 from sql import tables
 from tests.flow.conftest import Kb
@@ -115,3 +120,48 @@ def test_one_damaged_attachment_is_rejected_alone(house: Kb) -> None:
     report = house.sync()
     assert [one["code"] for one in report.rejected_files] == ["parse.corrupt"]
     assert report.built.number is not None
+
+
+def test_what_is_withheld_takes_its_files_along_also_those_that_come_later_and_gives_them_back(house: Kb) -> None:
+    a_pdf(house.docs / "contract.pdf", {"annex.md": ANNEX})
+    house.release()
+    parent, child = house.document("The contract holds"), house.document("penguin clause")
+    assert quarantine(house.app, "document", parent, "a doubt").chunks == 2
+    assert not house.shows("penguin clause")
+    a_pdf(house.docs / "contract.pdf", {"annex.md": ANNEX, "more.md": ANNEX.replace(b"penguin", b"walrus")})
+    house.release()
+    assert not house.shows("walrus clause")
+    quarantine(house.app, "document", child, "a doubt of its own")
+    restore(house.app, "document", parent, "no doubt")
+    assert house.shows("walrus clause") and house.shows("The contract holds")
+    assert not house.shows("penguin clause"), "its own entry stands"
+    with house.app.database.read() as tx:
+        scope = Scope(house.app.kb, (), ("notes",), (), Reader())
+        found = whole(tx, scope, parent)
+        assert found is not None and len(found.inside) == 2 and found.holder is None
+        inner = whole(tx, scope, child)
+        assert inner is not None and inner.holder == (parent, found.title)
+
+
+def test_a_withheld_version_takes_its_files_along(house: Kb) -> None:
+    a_pdf(house.docs / "contract.pdf", {"annex.md": ANNEX})
+    house.release()
+    (hit,) = [one for one in house.hits("The contract holds") if "contract" in one["text"]]
+    quarantine(house.app, "version", hit["version"], "a doubt")
+    assert not house.shows("penguin clause")
+    restore(house.app, "version", hit["version"], "no doubt")
+    assert house.shows("penguin clause")
+
+
+def test_a_document_that_goes_back_takes_the_files_of_that_version_along(house: Kb) -> None:
+    a_pdf(house.docs / "contract.pdf", {"annex.md": ANNEX, "old.md": ANNEX.replace(b"penguin", b"walrus")})
+    house.release()
+    (hit,) = [one for one in house.hits("The contract holds") if "contract" in one["text"]]
+    changed = {"annex.md": ANNEX.replace(b"herring", b"salmon"), "new.md": ANNEX.replace(b"penguin", b"auk")}
+    a_pdf(house.docs / "contract.pdf", changed)
+    house.release()
+    assert house.shows("price of salmon") and house.shows("auk clause") and not house.shows("walrus clause")
+    rollback_document(house.app, hit["document"], hit["version"], "the new one was not signed")
+    assert house.shows("price of herring") and house.shows("walrus clause")
+    assert not house.shows("price of salmon") and not house.shows("auk clause")
+    assert house.sync().built.number is None, "and a sync leaves it so"
