@@ -1,7 +1,7 @@
 """Search and ask as a reader does: one release, one reader's rights, and a line in the query log for impact."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import lru_cache, partial
 from typing import Any
 
@@ -25,11 +25,11 @@ def narrowed(
     sources: Sequence[str] = (),
     kinds: Sequence[str] = (),
     languages: Sequence[str] = (),
-    dated_from: datetime | None = None,
-    dated_to: datetime | None = None,
+    dated_from: date | None = None,
+    dated_to: date | None = None,
 ) -> IndexFilter:
     """What a search is limited to; release and rights are put in by the search itself."""
-    days = [None if one is None else (one.date() - datetime(1970, 1, 1).date()).days for one in (dated_from, dated_to)]
+    days = [None if one is None else one.toordinal() - date(1970, 1, 1).toordinal() for one in (dated_from, dated_to)]
     limits = {"sources": tuple(sources), "kinds": tuple(kinds), "languages": tuple(languages)}
     return IndexFilter(release=0, acl=(), **limits, dated_from=days[0], dated_to=days[1])
 

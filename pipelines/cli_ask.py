@@ -90,7 +90,9 @@ def serve(
     """Search and ask over HTTP. Readers are named by a front end that holds SLUICE_SERVE__TOKEN."""
     import uvicorn
 
-    from pipelines.serve import create
+    from pipelines.serve import create, warm
 
+    wired = _wired()
+    warm(wired)
     emit({"schema": "sluice.serve/1", "url": f"http://{host}:{port}"}, json_)
-    uvicorn.run(create(_wired()), host=host, port=port, log_level="warning")
+    uvicorn.run(create(wired), host=host, port=port, log_level="warning")

@@ -5,19 +5,22 @@ particular and sees what everyone may. Errors are `{"code", "reason"}` with the 
 """
 
 import secrets
+from contextlib import suppress
+from dataclasses import replace
+from datetime import date
 from typing import Annotated, Any, Literal
 
 from fastapi import Depends, FastAPI, Header, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
 
 from pipelines import ask as asking
 from pipelines.app import App
 from pipelines.errors import Code, Conflict, Misconfigured, Rejected, SluiceError, Transient
-from pipelines.library import Reader
+from pipelines.library import Reader, SqlLibrary
 from pipelines.query_log import feedback
-from schemas.index import IndexFilter
 
 MISSING = frozenset({Code.RELEASE_UNKNOWN, Code.UNKNOWN_SUBJECT})
 
@@ -26,32 +29,35 @@ class Unauthorised(Exception):
     """Identity headers without the token that makes them trusted, or with a wrong one."""
 
 
+Text = Annotated[str, Field(min_length=1, max_length=4000)]
+
+
 class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
 
 class Search(_Body):
     """Body of POST /v1/search."""
 
-    text: str = Field(min_length=1, max_length=4000)
+    text: Text
     top: int = Field(default=10, ge=1, le=200)
     as_of: int | None = Field(default=None, ge=1)
-    history: tuple[str, ...] = Field(default=(), max_length=20)
+    history: tuple[Text, ...] = Field(default=(), max_length=20)
     sources: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
-    dated_from: int | None = None
-    """Days since 1970-01-01."""
-    dated_to: int | None = None
+    dated_from: date | None = None
+    """As 2026-01-31; that day or later."""
+    dated_to: date | None = None
     explain: bool = False
 
 
 class Ask(_Body):
     """Body of POST /v1/ask."""
 
-    text: str = Field(min_length=1, max_length=4000)
+    text: Text
     as_of: int | None = Field(default=None, ge=1)
-    history: tuple[str, ...] = Field(default=(), max_length=20)
+    history: tuple[Text, ...] = Field(default=(), max_length=20)
     explain: bool = False
 
 
@@ -80,8 +86,7 @@ def create(app: App) -> FastAPI:
 
     @api.post("/v1/search")
     def search(body: Search, reader: Annotated[Reader, Depends(who)]) -> dict[str, Any]:
-        limits = body.model_dump(include={"sources", "kinds", "languages", "dated_from", "dated_to"})
-        where = IndexFilter(release=0, acl=(), **limits)
+        where = asking.narrowed(body.sources, body.kinds, body.languages, body.dated_from, body.dated_to)
         return asking.search(app, body.text, reader, body.as_of, body.top, body.explain, where, body.history)
 
     @api.post("/v1/ask")
@@ -93,8 +98,9 @@ def create(app: App) -> FastAPI:
         return feedback(app, body.query, body.verdict, reader.user or "anonymous", body.comment)
 
     @api.get("/v1/health")
-    def health() -> dict[str, str]:
-        return {"status": "ok", "kb": app.kb}
+    def health() -> dict[str, Any]:
+        """Whether the database answers, and which release readers see; null before the first."""
+        return {"status": "ok", "kb": app.kb, "release": SqlLibrary(app, Reader()).release or None}
 
     @api.exception_handler(SluiceError)
     def ours(_request: Request, error: SluiceError) -> JSONResponse:
@@ -109,7 +115,18 @@ def create(app: App) -> FastAPI:
         first = error.errors()[0]
         return _error(422, Code.BAD_REQUEST, f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
 
+    @api.exception_handler(HTTPException)
+    def elsewhere(_request: Request, error: HTTPException) -> JSONResponse:
+        return _error(error.status_code, Code.BAD_REQUEST, str(error.detail))
+
     return api
+
+
+def warm(app: App) -> None:
+    """Loads the model and the index now, so that the first reader does not wait for them. One that is down is told
+    to whoever asks."""
+    with suppress(SluiceError):
+        asking.find(replace(app, llm=lambda: None), "ready", Reader(), None, 1)
 
 
 def _error(status: int, code: Code, reason: str) -> JSONResponse:

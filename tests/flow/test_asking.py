@@ -17,7 +17,7 @@ from pipelines.evaluate.generate import Generated, generate
 from pipelines.publish.rollback import rollback
 from pipelines.query_log import dismiss, feedback, label, queue
 from pipelines.review.quarantine import quarantine, restore
-from pipelines.serve import create
+from pipelines.serve import create, warm
 from pipelines.settings import ServeSettings
 from sql import tables
 from tests.fakes import FakeLanguageModel
@@ -156,7 +156,8 @@ def test_http_searches_and_answers_as_the_command_line_does(client: TestClient, 
     assert answer["found"] and answer["citations"]
     said = client.post("/v1/feedback", json={"query": answer["query"], "verdict": "up"})
     assert said.status_code == 200
-    assert client.get("/v1/health").json() == {"status": "ok", "kb": "main"}
+    assert client.get("/v1/health").json() == {"status": "ok", "kb": "main", "release": 1}
+    assert client.post("/v1/search", json={"text": "laptops", "dated_from": "2090-01-01"}).json()["hits"] == []
 
 
 def test_http_trusts_an_identity_only_with_the_token(client: TestClient, kb: Kb) -> None:
@@ -170,6 +171,14 @@ def test_http_trusts_an_identity_only_with_the_token(client: TestClient, kb: Kb)
         assert tx.execute(select(tables.query_log.c.user).where(tables.query_log.c.id == query)).scalar() == "ann"
 
 
+def test_a_server_that_has_warmed_up_remembers_nothing_and_logs_nothing(kb: Kb) -> None:
+    warm(kb.app)  # before the first release there is nothing to load
+    kb.release()
+    warm(kb.app)
+    with kb.app.database.read() as tx:
+        assert not tx.execute(select(tables.query_log.c.id)).all()
+
+
 @pytest.mark.parametrize(
     ("path", "body", "status", "code"),
     [
@@ -177,6 +186,11 @@ def test_http_trusts_an_identity_only_with_the_token(client: TestClient, kb: Kb)
         ("/v1/search", {"text": "a", "who": "me"}, 422, "http.bad_request"),
         ("/v1/ask", {"text": "a", "as_of": 99}, 404, "release.unknown"),
         ("/v1/feedback", {"query": "x", "verdict": "up"}, 404, "subject.unknown"),
+        ("/v1/ask", {"text": " \n"}, 422, "http.bad_request"),
+        ("/v1/ask", {"text": "a", "history": ["x" * 4001]}, 422, "http.bad_request"),
+        ("/v1/search", {"text": "a", "dated_from": "yesterday"}, 422, "http.bad_request"),
+        ("/v1/elsewhere", {}, 404, "http.bad_request"),
+        ("/v1/health", {}, 405, "http.bad_request"),
     ],
 )
 def test_http_errors_carry_their_code(client: TestClient, path, body, status, code) -> None:
