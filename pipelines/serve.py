@@ -20,6 +20,7 @@ from pipelines import ask as asking
 from pipelines.app import App
 from pipelines.errors import Code, Conflict, Misconfigured, Rejected, SluiceError, Transient
 from pipelines.library import Reader, SqlLibrary
+from pipelines.publish.collections import embedder_for
 from pipelines.query_log import feedback
 
 MISSING = frozenset({Code.RELEASE_UNKNOWN, Code.UNKNOWN_SUBJECT})
@@ -123,10 +124,14 @@ def create(app: App) -> FastAPI:
 
 
 def warm(app: App) -> None:
-    """Loads the model and the index now, so that the first reader does not wait for them. One that is down is told
-    to whoever asks."""
+    """Loads the model, its scale and the index now, so that the first reader does not wait for them. One that is down
+    is told to whoever asks."""
+    from pipelines.retrieve.similarity import similarity
+
     with suppress(SluiceError):
-        asking.find(replace(app, llm=lambda: None), "ready", Reader(), None, 1)
+        library, found = asking.find(replace(app, llm=lambda: None), "ready", Reader(), None, 1)
+        if found:
+            similarity(embedder_for(app, library.embedder), "ready", 0.0)
 
 
 def _error(status: int, code: Code, reason: str) -> JSONResponse:
