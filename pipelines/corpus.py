@@ -1,48 +1,39 @@
-"""The living corpus as the dedup layer sees it: signatures in SQL, texts in the raw zone.
+"""The living corpus as the dedup layer sees it: signatures in SQL, sorted on this machine, texts in the raw zone."""
 
-A text's number is the head of its chunk id. Buckets are read in the order of that number, straight from the primary
-key.
-"""
-
-import json
-import struct
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import Connection, delete, select, tuple_, update
+from sqlalchemy import Connection, Select, bindparam, delete, select, update
 
-from pipelines.ids import digest
+from pipelines.ids import number
 from schemas.chunk import Chunk, Parsed
 from sql import tables
 
 if TYPE_CHECKING:
+    import numpy
+
     from pipelines.app import App
+    from pipelines.band_index import BandIndex
     from pipelines.dedup.link import Links
 
+    Array = numpy.ndarray[Any, Any]
+
 T = TypeVar("T")
+# Made once: a statement costs more to build than to run.
+_TEXT, _LINK = tables.duplicate_text, tables.duplicate_link
+_IN_NUMBERS = _TEXT.c.id.in_(bindparam("numbers", expanding=True))
+_BANDS = select(_TEXT.c.id, _TEXT.c.bands).where(_IN_NUMBERS)
+_NAMES = select(_TEXT.c.chunk).where(_IN_NUMBERS)
+_LINKED = tuple(
+    select(_LINK.c.a, _LINK.c.b).where(side.in_(bindparam("chunks", expanding=True)), _LINK.c.decided.is_(None))
+    for side in (_LINK.c.a, _LINK.c.b)
+)
+_UNLINK = delete(_LINK).where(_LINK.c.a == bindparam("one"), _LINK.c.b == bindparam("other"))
+_ADD_TEXT, _ADD_LINK = tables.insert_ignore(_TEXT), tables.insert_ignore(_LINK)
 _AT_ONCE = 480
-"""Values in one statement; a server has limits on packets and unions."""
-
-
-def number(chunk: str) -> int:
-    """What the corpus calls a chunk: the first 60 bits of its id."""
-    return int(chunk[:15], 16)
-
-
-def _mask(app: "App") -> int:
-    """Keeps the buckets of knowledge bases in one table apart."""
-    return int(digest(app.key, "bands", app.kb)[:15], 16)
-
-
-def _packed(bands: Sequence[int]) -> bytes:
-    return struct.pack(f"<{len(bands)}q", *bands)
-
-
-def _unpacked(data: bytes) -> tuple[int, ...]:
-    return struct.unpack(f"<{len(data) // 8}q", data)
+"""Values in one statement; a server has limits on packets."""
 
 
 def _parts(values: Iterable[T]) -> Iterator[list[T]]:
@@ -55,80 +46,101 @@ def remember(app: "App", version: str, document: str, chunks: Sequence[Chunk]) -
     from pipelines.dedup.signature import signatures
 
     made = signatures([one.text for one in chunks], app.settings.dedup, app.key)
-    signed = {number(one.id): _packed(bands) for one, bands in zip(chunks, made, strict=True)}
-    text, band = tables.duplicate_text, tables.duplicate_band
-    rows = {
-        number(one.id): {"id": number(one.id), "kb": app.kb, "chunk": one.id, "document": document, "version": version}
-        for one in chunks
-    }
+    signed = {number(one.id): bands.astype("<u4").tobytes() for one, bands in zip(chunks, made, strict=True)}
+    names = {number(one.id): one.id for one in chunks}
+    text = tables.duplicate_text
     with app.database.write() as tx:
         stored = _stored(tx, signed)
         for part in _parts(at for at in stored if stored[at] == signed[at]):
             tx.execute(update(text).where(text.c.id.in_(part)).values(version=version))
-        _drop(tx, app, {at: data for at, data in stored.items() if data != signed[at]})
+        _drop(tx, app, [at for at, data in stored.items() if data != signed[at]])
         new = [at for at in signed if stored.get(at) != signed[at]]
         if new:
-            mask = _mask(app)
-            pairs = sorted({(one ^ mask, at) for at in new for one in _unpacked(signed[at])})
-            tx.execute(tables.insert_ignore(text), [{**rows[at], "bands": signed[at]} for at in new])
-            # Straight to the driver: dozens of rows for each chunk, and nothing of SQLAlchemy's is needed.
-            into = tables.insert_ignore(band).compile(dialect=tx.dialect)
-            named = ({"band": bucket, "text": at} for bucket, at in pairs)
-            tx.exec_driver_sql(str(into), pairs if into.positional else list(named))
+            whose = {"kb": app.kb, "document": document, "version": version}
+            start = _counted(tx, app.kb, given=len(new))
+            rows = [
+                {"id": one, "at": start + place, "chunk": names[one], "bands": signed[one], **whose}
+                for place, one in enumerate(new)
+            ]
+            tx.execute(_ADD_TEXT, rows)
 
 
 def forget(tx: Connection, app: "App", chunks: Sequence[str]) -> dict[str, int]:
-    """Take chunks out of the corpus; counts by table."""
-    stored = _stored(tx, map(number, chunks))
-    return _drop(tx, app, stored)
+    """Take chunks out of the corpus; counts by table. `purge` afterwards takes them out of this machine's files."""
+    return {tables.duplicate_text.name: _drop(tx, app, list(_stored(tx, map(number, chunks))))}
 
 
-def _rows(tx: Connection, query: str, values: Iterable[int]) -> Iterator[tuple[Any, ...]]:
-    """Rows as the driver gives them. The query has `IN {}`; SQLite takes any number of values as one parameter, so that
-    the statement is prepared once."""
-    cursor: Any
-    with closing(tx.connection.cursor()) as cursor:
-        if tx.dialect.name == "sqlite":
-            cursor.execute(query.format("(SELECT value FROM json_each(?))"), (json.dumps(list(values)),))
-            yield from cursor
-        else:
-            for part in _parts(values):
-                cursor.execute(query.format(f"({', '.join(['%s'] * len(part))})"), tuple(part))
-                yield from cursor
+def purge(app: "App") -> None:
+    """Leave nothing of what was forgotten, neither in files nor in the list that running processes read."""
+    gone = tables.duplicate_gone
+    with app.database.write() as tx:
+        tx.execute(delete(gone).where(gone.c.kb == app.kb))
+    _index(app).purge()
+
+
+def _counted(tx: Connection, kb: str, given: int = 0, gone: int = 0) -> int:
+    """Count rows that come or go, and say where the count was before. The row is locked until the transaction ends, so
+    whoever sees a count sees all rows below it."""
+    table = tables.duplicate_count
+    moved = {"given": table.c.given + given, "gone": table.c.gone + gone}
+    if not tx.execute(update(table).where(table.c.kb == kb).values(moved)).rowcount:
+        tx.execute(tables.insert_ignore(table), {"kb": kb, "given": 0, "gone": 0})
+        tx.execute(update(table).where(table.c.kb == kb).values(moved))
+    column, step = (table.c.given, given) if given else (table.c.gone, gone)
+    return int(tx.execute(select(column).where(table.c.kb == kb)).scalar_one()) - step
+
+
+def _by_number(tx: Connection, query: Select[Any], numbers: Iterable[int]) -> Iterator[Any]:
+    for part in _parts(numbers):
+        yield from tx.execute(query, {"numbers": part})
 
 
 def _stored(tx: Connection, numbers: Iterable[int]) -> dict[int, bytes]:
-    return dict(_rows(tx, "SELECT id, bands FROM duplicate_text WHERE id IN {}", numbers))
+    return {row.id: row.bands for row in _by_number(tx, _BANDS, numbers)}
 
 
-def _drop(tx: Connection, app: "App", stored: Mapping[int, bytes]) -> dict[str, int]:
-    text, band = tables.duplicate_text, tables.duplicate_band
-    counts = {text.name: 0, band.name: 0}
-    mask = _mask(app)
-    for at, data in stored.items():
-        mine = (band.c.text == at) & band.c.band.in_([one ^ mask for one in _unpacked(data)])
-        counts[band.name] += tx.execute(delete(band).where(mine)).rowcount
-        counts[text.name] += tx.execute(delete(text).where(text.c.id == at)).rowcount
-    return counts
+def _drop(tx: Connection, app: "App", numbers: Sequence[int]) -> int:
+    text = tables.duplicate_text
+    if not numbers:
+        return 0
+    dropped = sum(tx.execute(delete(text).where(text.c.id.in_(part))).rowcount for part in _parts(numbers))
+    start = _counted(tx, app.kb, gone=len(numbers))
+    rows = [{"kb": app.kb, "at": start + place, "text": one} for place, one in enumerate(numbers, 1)]
+    tx.execute(tables.duplicate_gone.insert(), rows)
+    return dropped
 
 
 def link(tx: Connection, links: "Links") -> None:
     """Store what the pairs that were looked at are to one another; an earlier verdict on a pair gives way, unless a
     person took it."""
-    table = tables.duplicate_link
-    free = table.c.decided.is_(None)
-    for chunk, partners in links.kept.items():
-        tx.execute(delete(table).where(free, table.c.a == chunk, table.c.b.not_in(partners)))
-        tx.execute(delete(table).where(free, table.c.b == chunk, table.c.a.not_in(partners)))
-    looked = [*links.distinct, *((one.a, one.b) for one in links.found)]
-    for part in _parts(looked):
-        tx.execute(delete(table).where(free, tuple_(table.c.a, table.c.b).in_(part)))
+    looked = {*links.distinct, *((one.a, one.b) for one in links.found)}
+    kept = (row.chunk for row in _by_number(tx, _NAMES, links.kept))
+    stale = [
+        {"one": a, "other": b}
+        for a, b in _undecided(tx, {*kept, *(a for a, _ in looked)})
+        if (a, b) in looked or not _keeps(links.kept, number(a), number(b))
+    ]
+    if stale:
+        tx.execute(_UNLINK, stale)
     rows = [
         {**one.model_dump(exclude={"evidence"}), "evidence": one.evidence.model_dump(mode="json")}
         for one in links.found
     ]
     if rows:
-        tx.execute(tables.insert_ignore(table), rows)
+        tx.execute(_ADD_LINK, rows)
+
+
+def _keeps(kept: Mapping[int, Set[int]], one: int, other: int) -> bool:
+    return other in kept.get(one, (other,)) and one in kept.get(other, (one,))
+
+
+def _undecided(tx: Connection, chunks: Iterable[str]) -> set[tuple[str, str]]:
+    """Pairs of links that no person decided, from either side."""
+    found: set[tuple[str, str]] = set()
+    for part in _parts(sorted(chunks)):
+        for query in _LINKED:
+            found.update((a, b) for a, b in tx.execute(query, {"chunks": part}))
+    return found
 
 
 def linked_groups(tx: Connection, chunks: Sequence[str]) -> dict[str, str]:
@@ -158,72 +170,55 @@ def linked_groups(tx: Connection, chunks: Sequence[str]) -> dict[str, str]:
 
 
 class SqlCorpus:
-    """DuplicateCorpus of a knowledge base. `texts` leaves out a document: a version is no duplicate of its own past."""
+    """DuplicateCorpus of a knowledge base: all that is committed when it is made. `texts` leaves out a document: a
+    version is no duplicate of its own past."""
 
     def __init__(self, app: "App", without: str) -> None:
         self._app = app
         self._without = without
-        self._mask = _mask(app)
+        self._segments = _index(app).refresh()
 
-    def bands(self, chunks: Sequence[str]) -> Mapping[str, Sequence[int]]:
-        if not chunks:
-            return {}
-        with self._app.database.read() as tx:
-            stored = _stored(tx, map(number, chunks))
-        return {chunk: _unpacked(stored[number(chunk)]) for chunk in chunks if number(chunk) in stored}
+    def rows(self, numbers: "Array") -> "Array":
+        from pipelines.dedup.postings import rows_of
 
-    def members(self, bands: Sequence[int], first: int | None) -> Mapping[int, Sequence[str]]:
-        found: dict[int, list[int]] = defaultdict(list)
-        wanted = [one ^ self._mask for one in dict.fromkeys(bands)]
-        if not wanted:
-            return {}
-        with self._app.database.read() as tx:
-            whole = "SELECT band, text FROM duplicate_band WHERE band IN {}"
-            for band, at in _rows(tx, whole, wanted) if first is None else _heads(tx, wanted, first):
-                found[band ^ self._mask].append(at)
-            names = _names(tx, {at for numbers in found.values() for at in numbers})
-        return {band: [names[n] for n in sorted(numbers) if n in names] for band, numbers in found.items()}
+        return rows_of(self._segments, numbers)
 
-    def texts(self, chunks: Sequence[str]) -> Mapping[str, str]:
+    def heads(self, rows: "Array", first: int) -> "Array":
+        from pipelines.dedup.postings import heads
+
+        return heads(self._segments, rows, first)
+
+    def members(self, bands: "Array", values: "Array") -> tuple["Array", "Array"]:
+        from pipelines.dedup.postings import members
+
+        return members(self._segments, bands, values)
+
+    def texts(self, numbers: Sequence[int]) -> Mapping[int, tuple[str, str]]:
         text, version = tables.duplicate_text, tables.version
-        homes: dict[str, set[str]] = defaultdict(set)
+        homes: dict[str, dict[str, int]] = defaultdict(dict)
         with self._app.database.read() as tx:
-            for part in _parts(map(number, chunks)):
+            for part in _parts(numbers):
                 rows = tx.execute(
-                    select(text.c.chunk, version.c.artifacts)
+                    select(text.c.id, text.c.chunk, version.c.artifacts)
                     .join(version, version.c.id == text.c.version)
                     .where(text.c.id.in_(part), text.c.document != self._without)
                 )
-                for chunk, artifacts in rows:
+                for at, chunk, artifacts in rows:
                     if "parse" in artifacts:
-                        homes[artifacts["parse"]].add(chunk)
+                        homes[artifacts["parse"]][chunk] = at
         return {
-            chunk: found
+            members[chunk]: (chunk, found)
             for key, members in homes.items()
             for chunk, found in _texts_of(self._app, key).items()
             if chunk in members
         }
 
 
-def _heads(tx: Connection, bands: list[int], first: int) -> Iterator[tuple[int, int]]:
-    """The first of each bucket, read from the head of the primary key."""
-    cursor: Any
-    with closing(tx.connection.cursor()) as cursor:
-        if tx.dialect.name == "sqlite":
-            head = f"SELECT x.text FROM duplicate_band x WHERE x.band = w.value ORDER BY x.text LIMIT {first}"
-            query = "SELECT b.band, b.text FROM json_each(?) w JOIN duplicate_band b ON b.band = w.value"
-            cursor.execute(f"{query} AND b.text IN ({head})", (json.dumps(bands),))
-            yield from cursor
-            return
-        one = f"SELECT band, text FROM duplicate_band WHERE band = %s ORDER BY text LIMIT {first}"
-        for part in _parts(bands):
-            query = " UNION ALL ".join(f"SELECT * FROM ({one}) AS bucket{i}" for i in range(len(part)))
-            cursor.execute(query, tuple(part))
-            yield from cursor
+@lru_cache(maxsize=8)
+def _index(app: "App") -> "BandIndex":
+    from pipelines.band_index import BandIndex
 
-
-def _names(tx: Connection, numbers: Iterable[int]) -> dict[int, str]:
-    return dict(_rows(tx, "SELECT id, chunk FROM duplicate_text WHERE id IN {}", numbers))
+    return BandIndex(app.database, app.kb, app.settings.home.resolve() / "duplicates" / app.kb)
 
 
 @lru_cache(maxsize=256)

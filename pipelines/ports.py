@@ -6,13 +6,18 @@ Each adapter maps every driver error onto `pipelines.errors`; each port has a fa
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import IO, Any, Protocol, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pipelines.errors import Code
 from schemas.base import Record
 from schemas.chunk import MaskedChunk
 from schemas.index import EmbedderDescription, IndexFilter, IndexHit, IndexRow, OcrLine, RowState
 from schemas.source import SourceFile
+
+if TYPE_CHECKING:
+    import numpy
+
+    Array = numpy.ndarray[Any, Any]
 
 Reply = TypeVar("Reply", bound=Record)
 
@@ -184,18 +189,23 @@ class VectorIndex(Protocol):
 
 
 class DuplicateCorpus(Protocol):
-    """What the dedup layer asks about the living corpus."""
+    """What the dedup layer asks about the living corpus. Chunks go by number (`pipelines.ids.number`), int64; a row
+    holds a hash for each band (`pipelines.dedup.signature`), uint32."""
 
-    def bands(self, chunks: Sequence[str]) -> Mapping[str, Sequence[int]]:
-        """Signature by chunk id, as it was stored; ids that are not there are left out."""
+    def rows(self, numbers: "Array") -> "Array":
+        """n numbers to n rows, as they were stored; zeros for those that are not there."""
         ...
 
-    def members(self, bands: Sequence[int], first: int | None) -> Mapping[int, Sequence[str]]:
-        """Chunk ids that share a band, lowest first; at most `first` of them, or all."""
+    def heads(self, rows: "Array", first: int) -> "Array":
+        """n rows of w hashes to n x w x first: who shares each hash, lowest first, then NOBODY."""
         ...
 
-    def texts(self, chunks: Sequence[str]) -> Mapping[str, str]:
-        """Raw text by chunk id; ids that are gone are left out."""
+    def members(self, bands: "Array", values: "Array") -> tuple["Array", "Array"]:
+        """All that share one of these hashes (bands, and values): which of them, ascending, and who, lowest first."""
+        ...
+
+    def texts(self, numbers: Sequence[int]) -> Mapping[int, tuple[str, str]]:
+        """Chunk id and raw text by number; those that are gone are left out."""
         ...
 
 

@@ -236,20 +236,30 @@ duplicate_link = _table(
     Column("decided", String(16)),
     Index("duplicate_link_b", "b"),
 )
+# `at` counts the rows of a knowledge base as they come, and no count is used twice: see pipelines/band_index.py.
 duplicate_text = _table(
     "duplicate_text",
     Column("id", Big, primary_key=True, autoincrement=False),
     Column("kb", String(64), nullable=False),
+    Column("at", Big, nullable=False),
     Column("chunk", String(32), nullable=False),
     Column("document", String(32), nullable=False),
     Column("version", String(32), nullable=False, index=True),
-    Column("bands", LargeBinary(512), nullable=False),
+    Column("bands", LargeBinary(132), nullable=False),
+    Index("duplicate_text_at", "kb", "at", unique=True),
 )
-duplicate_band = _table(
-    "duplicate_band",
-    Column("band", BigInteger, primary_key=True),
-    Column("text", BigInteger, primary_key=True),
-    sqlite_with_rowid=False,
+duplicate_count = _table(
+    "duplicate_count",
+    Column("kb", String(64), primary_key=True),
+    Column("given", Big, nullable=False),
+    Column("gone", Big, nullable=False),
+)
+# Which numbers have left since the last vacuum, for processes that hold them in memory.
+duplicate_gone = _table(
+    "duplicate_gone",
+    Column("kb", String(64), primary_key=True),
+    Column("at", Big, primary_key=True, autoincrement=False),
+    Column("text", Big, nullable=False),
 )
 pii_finding = _table(
     "pii_finding",

@@ -117,7 +117,7 @@ class Database:
 def _sqlite_pragmas(connection: Any, _record: Any) -> None:
     # The driver must not open transactions of its own: `_transaction` says when and how.
     connection.isolation_level = None
-    # 32 MB of pages: bands fall all over their table, and the default of 2 MB reads most of them from the file again.
+    # 32 MB of pages: ids fall all over their tables, and the default of 2 MB reads most of them from the file again.
     settings = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=60000", "cache_size=-32000")
     for pragma in settings:
         connection.execute(f"PRAGMA {pragma}")

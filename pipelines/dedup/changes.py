@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pipelines.dedup.marks import EVERYDAY
 from pipelines.dedup.opposites import opposed
 from pipelines.dedup.surnames import SURNAMES, UNMISTAKABLE
-from pipelines.dedup.tokens import COMPANY, Slot, Token
+from pipelines.dedup.tokens import COMPANY, Slot, Token, Tokens
 
 _NAMES = frozenset(("organisation", "name"))
 _FACTS: tuple[Slot, ...] = ("date", "amount", "number", "code", "negation", "modal")
@@ -54,7 +54,7 @@ class Region(NamedTuple):
     m: int
 
 
-def changes(a: Sequence[Token], b: Sequence[Token]) -> tuple[tuple[Found, ...], tuple[Found, ...]]:
+def changes(a: Tokens, b: Tokens) -> tuple[tuple[Found, ...], tuple[Found, ...]]:
     """Differing regions in order with offsets of the raw texts; and of them, whole added sentences or lines."""
     regions = _regions(a, b)
     found: list[Found] = []
@@ -69,11 +69,11 @@ def changes(a: Sequence[Token], b: Sequence[Token]) -> tuple[tuple[Found, ...], 
     return tuple(found), tuple(added)
 
 
-def _regions(a: Sequence[Token], b: Sequence[Token]) -> list[Region]:
+def _regions(a: Tokens, b: Tokens) -> list[Region]:
     from rapidfuzz.distance import Levenshtein
 
     regions: list[Region] = []
-    for op in Levenshtein.opcodes([t.key for t in a], [t.key for t in b]):
+    for op in Levenshtein.opcodes(a.keys, b.keys):
         if op.tag == "equal":
             continue
         if regions and regions[-1].j == op.src_start and regions[-1].m == op.dest_start:
@@ -83,9 +83,7 @@ def _regions(a: Sequence[Token], b: Sequence[Token]) -> list[Region]:
     return regions
 
 
-def _as_sentences(
-    a: Sequence[Token], b: Sequence[Token], region: Region, before: Region, after: Region
-) -> Region | None:
+def _as_sentences(a: Tokens, b: Tokens, region: Region, before: Region, after: Region) -> Region | None:
     """An insertion, moved to where it is whole sentences or lines; None where it is a part, or bare numbers inside."""
     i, j, k, m = region
     if i == j:
@@ -102,44 +100,42 @@ def _as_sentences(
     return None if inside and all(word.kind in _FACTS for word in words) else moved
 
 
-def _step(
-    tokens: Sequence[Token], insertion: tuple[int, int], room: tuple[int, int], shorter: Sequence[Token], at: int
-) -> int | None:
+def _step(tokens: Tokens, insertion: tuple[int, int], room: tuple[int, int], shorter: Tokens, at: int) -> int | None:
     """How far an insertion has to move inside its room to stand between two sentences of both texts."""
     (start, end), (low, high) = insertion, room
 
     def whole(step: int) -> bool:
-        between = at + step < len(shorter) and shorter[at + step].opens
-        ends = end + step == len(tokens) or tokens[end + step].opens
-        return ends and (tokens[start + step].opens or between)
+        between = at + step < len(shorter) and shorter.opens(at + step)
+        ends = end + step == len(tokens) or tokens.opens(end + step)
+        return ends and (tokens.opens(start + step) or between)
 
     if whole(0):
         return 0
     for step in range(1, min(_SLIDE, start - low) + 1):
-        if tokens[start - step].key != tokens[end - step].key:
+        if tokens.keys[start - step] != tokens.keys[end - step]:
             break
         if whole(-step):
             return -step
     for step in range(1, min(_SLIDE, high - end) + 1):
-        if tokens[start + step - 1].key != tokens[end + step - 1].key:
+        if tokens.keys[start + step - 1] != tokens.keys[end + step - 1]:
             break
         if whole(step):
             return step
     return None
 
 
-def _found(kind: Slot, a: Sequence[Token], b: Sequence[Token], region: Region) -> Found:
+def _found(kind: Slot, a: Tokens, b: Tokens, region: Region) -> Found:
     return Found(kind, *_span(a, region.i, region.j), *_span(b, region.k, region.m))
 
 
-def _span(tokens: Sequence[Token], start: int, end: int) -> tuple[int, int]:
+def _span(tokens: Tokens, start: int, end: int) -> tuple[int, int]:
     if start < end:
-        return tokens[start].start, tokens[end - 1].end
-    at = tokens[start - 1].end if start else 0
+        return tokens.start(start), tokens.end(end - 1)
+    at = tokens.end(start - 1) if start else 0
     return at, at
 
 
-def _slot(a: Sequence[Token], b: Sequence[Token], region: Region) -> Slot:
+def _slot(a: Tokens, b: Tokens, region: Region) -> Slot:
     """The gravest kind of word that differs."""
     left, right = a[region.i : region.j], b[region.k : region.m]
     if len(left) == len(right) == 1 and left[0].kind == right[0].kind and left[0].kind in _FIGURES:
@@ -192,9 +188,7 @@ def _difference(these: Sequence[Token], those: Sequence[Token]) -> list[Token]:
     return left
 
 
-def _name(
-    a: Sequence[Token], b: Sequence[Token], region: Region, left: Sequence[Token], right: Sequence[Token]
-) -> Slot | None:
+def _name(a: Tokens, b: Tokens, region: Region, left: Sequence[Token], right: Sequence[Token]) -> Slot | None:
     """`organisation` or `name` where one replaces another, or stands on one side alone."""
     ours, theirs = {word.kind for word in left} & _NAMES, {word.kind for word in right} & _NAMES
     two_sided = bool(left and right)
@@ -214,22 +208,22 @@ def _unknown(words: Sequence[Token]) -> set[Slot]:
     return {"name"} if any(word.tag == "x" for word in words) else set()
 
 
-def _company(tokens: Sequence[Token], end: int) -> bool:
+def _company(tokens: Tokens, end: int) -> bool:
     """Whether a word like `公司` follows at once in the same sentence."""
-    for token in tokens[end : end + _REACH]:
-        if token.opens:
+    for at in range(end, min(end + _REACH, len(tokens))):
+        if tokens.opens(at):
             return False
-        if COMPANY.search(token.key):
+        if COMPANY.search(tokens.keys[at]):
             return True
     return False
 
 
-def _people(a: Sequence[Token], b: Sequence[Token], region: Region) -> bool:
+def _people(a: Tokens, b: Tokens, region: Region) -> bool:
     """Both sides read as a Chinese person's name, which no dictionary has as a word."""
     if region.i == region.j or region.k == region.m:
         return False
     left, right = a[region.i : region.j], b[region.k : region.m]
-    if all(t[at - 1].key in UNMISTAKABLE and not t[at].opens for t, at in ((a, region.i), (b, region.k)) if at):
+    if all(t.keys[at - 1] in UNMISTAKABLE and not t.opens(at) for t, at in ((a, region.i), (b, region.k)) if at):
         # The surname is the same, or was cut off: what differs is the given name.
         return region.i > 0 and region.k > 0 and len(_joined(left)) <= 2 and len(_joined(right)) <= 2
     return all(2 <= len(word) <= 4 and word[0] in SURNAMES for word in (_joined(left), _joined(right))) and all(
@@ -238,7 +232,7 @@ def _people(a: Sequence[Token], b: Sequence[Token], region: Region) -> bool:
     )
 
 
-def _damaged(ours: str, theirs: str, a: Sequence[Token], b: Sequence[Token]) -> bool:
+def _damaged(ours: str, theirs: str, a: Tokens, b: Tokens) -> bool:
     """One long name that lost or doubled a letter, or a shorter one that the other text has whole elsewhere."""
     from rapidfuzz.distance import Levenshtein
 
@@ -248,7 +242,7 @@ def _damaged(ours: str, theirs: str, a: Sequence[Token], b: Sequence[Token]) -> 
         return False
     if len(long) >= (_LONG_WORD if long.isascii() else _LONG_NAME):
         return True
-    return any(token.key == ours for token in b) or any(token.key == theirs for token in a)
+    return ours in b.keys or theirs in a.keys
 
 
 def _negated(ours: str, theirs: str) -> bool:

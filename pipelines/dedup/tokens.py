@@ -4,7 +4,8 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from itertools import accumulate
+from typing import Literal, NamedTuple, overload
 
 from pipelines.dedup.marks import EVERYDAY, skeleton
 
@@ -67,28 +68,81 @@ def fold(text: str) -> str:
     return text if text.isascii() else text.translate(_FOLDING)
 
 
+class Tokens(Sequence[Token]):
+    """Words of a text in columns: most are only compared by their keys, and a Token is made of those looked at."""
+
+    def __init__(self, folded: str) -> None:
+        self.keys: list[str] = []
+        self._folded = folded
+        self._clear: list[str] = []
+        self._starts: list[int] = []
+        self._tags: list[str] = []
+        self._opens: set[int] = set()
+
+    def add(self, word: str, tag: str, start: int, opens: bool) -> None:
+        """A word of any script."""
+        if opens:
+            self._opens.add(len(self.keys))
+        self._clear.append(word)
+        self._starts.append(start)
+        self._tags.append(tag)
+        self.keys.append(_THOUSANDS.sub("", word.lower().replace("’", "'")))
+
+    def add_chinese(self, words: Sequence[tuple[str, str]], start: int, opens: bool) -> None:
+        """Words and tags that touch one another."""
+        if opens:
+            self._opens.add(len(self.keys))
+        clear, tags = zip(*words, strict=True)
+        self._clear += clear
+        self._tags += tags
+        self.keys += map(str.lower, clear)
+        self._starts += list(accumulate(map(len, clear), initial=start))[:-1]
+
+    def start(self, at: int) -> int:
+        return self._starts[at]
+
+    def end(self, at: int) -> int:
+        return self._starts[at] + len(self._clear[at])
+
+    def opens(self, at: int) -> bool:
+        return at in self._opens
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @overload
+    def __getitem__(self, at: int) -> Token: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[Token]: ...
+
+    def __getitem__(self, at: int | slice) -> Token | list[Token]:
+        if isinstance(at, slice):
+            return [self._token(one) for one in range(*at.indices(len(self.keys)))]
+        return self._token(at)
+
+    def _token(self, at: int) -> Token:
+        start, end, key, tag = self._starts[at], self.end(at), self.keys[at], self._tags[at]
+        return Token(key, _kind(self._folded[start:end], key, tag), start, end, at in self._opens, tag)
+
+
 @lru_cache(maxsize=2048)
-def tokenise(text: str) -> tuple[Token, ...]:
+def tokenise(text: str) -> Tokens:
     """Latin words, numbers, codes by pattern, Chinese words by rjieba; keys are folded, offsets are the text's own."""
     folded = fold(text)
     clear = skeleton(folded)
     runs = [run.span() for run in _WORD.finditer(clear)]
     chinese = _segmented([clear[start:end] for start, end in runs if _HAN.match(clear, start)])
-    found: list[Token] = []
+    found = Tokens(folded)
     last = 0
     for start, end in runs:
-        opens = not found or _BOUNDARY.search(folded, last, start) is not None
+        opens = not last or _BOUNDARY.search(folded, last, start) is not None
         if _HAN.match(clear, start):
-            words = next(chinese)
+            found.add_chinese(next(chinese), start, opens)
         else:
-            words = [(clear[start:end], "" if clear[start].isascii() else "x")]
-        for word, tag in words:
-            after = start + len(word)
-            kind, key = _read(folded[start:after], word, tag)
-            found.append(Token(key, kind, start, after, opens, tag))
-            start, opens = after, False
+            found.add(clear[start:end], "" if clear[start].isascii() else "x", start, opens)
         last = end
-    return tuple(found)
+    return found
 
 
 def _segmented(runs: Sequence[str]) -> Iterator[list[tuple[str, str]]]:
@@ -96,21 +150,16 @@ def _segmented(runs: Sequence[str]) -> Iterator[list[tuple[str, str]]]:
     import rjieba
 
     words: list[tuple[str, str]] = []
-    for word, tag in rjieba.tag("\n".join(runs)) if runs else ():
-        if word == "\n":
+    for one in rjieba.tag("\n".join(runs)) if runs else ():
+        if one[0] == "\n":
             yield words
             words = []
         else:
-            words.append((word, tag))
+            words.append(one)
     yield words
 
 
 @lru_cache(maxsize=65536)
-def _read(written: str, word: str, tag: str) -> tuple[Slot, str]:
-    key = _THOUSANDS.sub("", word.lower().replace("’", "'"))
-    return _kind(written, key, tag), key
-
-
 def _kind(word: str, key: str, tag: str) -> Slot:
     if any(map(str.isdigit, word)) or any(map(str.isdigit, key)):
         if _DATE.match(key):

@@ -5,14 +5,18 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
 
 from pipelines.dedup.align import Difference, Sentence, difference, sentences
 from pipelines.dedup.changes import Found
 from pipelines.dedup.marks import skeleton
-from pipelines.dedup.normalise import grams, normalise
+from pipelines.dedup.normalise import gram_codes, normalise
 from pipelines.dedup.settings import DedupSettings
 from schemas.base import Record
 from schemas.facts import DuplicateEvidence, DuplicateOutcome
+
+if TYPE_CHECKING:
+    import numpy
 
 _SPACE = re.compile(r"\s+")
 _SPLIT_NUMBER = re.compile(r"(?<=\d)\s+(?=\d)")
@@ -37,8 +41,8 @@ class Text:
         return normalise(self.raw)
 
     @cached_property
-    def grams(self) -> frozenset[str]:
-        return grams(skeleton(self.plain))
+    def grams(self) -> "numpy.ndarray[Any, Any]":
+        return gram_codes(skeleton(self.plain))
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
@@ -58,7 +62,7 @@ def compare_texts(a: Text, b: Text, settings: DedupSettings) -> Verdict:
     """As `compare`, for texts that are compared more than once."""
     from rapidfuzz.distance import Indel
 
-    shared = len(a.grams & b.grams)
+    shared = _shared(a.grams, b.grams)
     jaccard = shared / max(1, len(a.grams) + len(b.grams) - shared)
     containment = shared / max(1, min(len(a.grams), len(b.grams)))
     if a.raw == b.raw or not shared:
@@ -83,6 +87,15 @@ def compare_texts(a: Text, b: Text, settings: DedupSettings) -> Verdict:
         {"jaccard": jaccard, "containment": containment, "similarity": similarity, "changes": changes}
     )
     return Verdict(outcome=outcome, drop=outcome in ("same", "near", "contained") and alike, evidence=evidence)
+
+
+def _shared(a: "numpy.ndarray[Any, Any]", b: "numpy.ndarray[Any, Any]") -> int:
+    """How many numbers two sorted arrays have in common."""
+    import numpy as np
+
+    both = np.concatenate((a, b))
+    both.sort()
+    return int(np.count_nonzero(both[1:] == both[:-1]))
 
 
 def _outcome(a: Text, b: Text, found: Difference, jaccard: float, settings: DedupSettings) -> DuplicateOutcome:

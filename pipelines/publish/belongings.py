@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sqlalchemy import Connection, delete, exists, select, update
 
 from pipelines import corpus
+from pipelines.ids import number
 from pipelines.publish.rows import select_in
 from sql import tables
 
@@ -120,7 +121,7 @@ def _move_home(tx: Connection, app: "App", versions: Sequence[str]) -> None:
             if other is None:
                 corpus.forget(tx, app, [chunk])
             else:
-                tx.execute(update(text).where(text.c.id == corpus.number(chunk)).values(version=other))
+                tx.execute(update(text).where(text.c.id == number(chunk)).values(version=other))
 
 
 def blank_questions(tx: Connection, chunks: Sequence[str], rows: Sequence[str]) -> int:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy import Connection, delete, func, select, update
 
-from pipelines import lifecycle
+from pipelines import corpus, lifecycle
 from pipelines.errors import Code, SluiceError
 from pipelines.lease import held_by_process
 from pipelines.publish.belongings import (
@@ -322,6 +322,7 @@ def scrub(app: "App") -> dict[str, str]:
             rebuild(app, "deleted rows leave the files")
             with app.database.read() as tx:
                 drop(app, [one for one in collections(tx, app.kb) if one.state != "live"])
+    corpus.purge(app)
     return {"index": done, "database": app.database.scrub(table.name for table in tables.metadata.sorted_tables)}
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, delete, exists, or_, select, tuple_, update
 
-from pipelines import lifecycle
+from pipelines import corpus, lifecycle
 from pipelines.publish.belongings import belongings, delete_in, drop_facts, drop_rows, parts
 from pipelines.publish.collections import Collection, collections
 from pipelines.publish.forget import locked, resume
@@ -47,6 +47,7 @@ def vacuum(app: "App") -> dict[str, Any]:
         with app.database.read() as tx:
             for one in collections(tx, app.kb):
                 app.index().purge(one.name)
+        corpus.purge(app)
         shown = {place: number for place, number in sorted(deleted.items()) if number}
         with app.database.write() as tx:
             detail = {"released": released, "deleted": shown}

@@ -1,6 +1,5 @@
 """What the state layer asks of a database, on SQLite and on a real MariaDB."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,18 +11,7 @@ from pipelines.adapters.database import Database
 from pipelines.app import App
 from pipelines.errors import Code, Conflict
 from pipelines.migrate import migrate
-from pipelines.settings import Settings
-from pipelines.wiring import wire
 from sql import tables
-
-
-@pytest.fixture(params=["sqlite", pytest.param("mariadb", marks=pytest.mark.mariadb)])
-def app(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[App]:
-    url = request.getfixturevalue("mariadb") if request.param == "mariadb" else ""
-    wired = wire(Settings(home=tmp_path / "home", sources=tmp_path / "none.yaml", database_url=url, secret_key="k"))
-    migrate(wired)
-    yield wired
-    wired.database.dispose()
 
 
 def test_migrating_twice_changes_nothing(app: App) -> None:
