@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Connection, Select, bindparam, delete, select, update
@@ -143,19 +143,26 @@ def _undecided(tx: Connection, chunks: Iterable[str]) -> set[tuple[str, str]]:
     return found
 
 
+@cache
+def _alike() -> Select[Any]:
+    """Links of `chunks` to others that say the same. Built once: building costs more than running."""
+    table = tables.duplicate_link
+    alike = table.c.outcome.in_(("same", "near", "contained")) & table.c.decided.is_(None)
+    mine = table.c.a.in_(bindparam("chunks", expanding=True))
+    return select(table.c.a, table.c.b).where(mine, alike | (table.c.decided == "same"))
+
+
 def linked_groups(tx: Connection, chunks: Sequence[str]) -> dict[str, str]:
     """Group of each of these chunks that says the same as another of them: the smallest id that links lead to.
 
     Texts that differ in a number, a negation or a party are linked too, but they say different things.
     """
-    table = tables.duplicate_link
     wanted = sorted(set(chunks))
     known = frozenset(wanted)
     pairs: list[tuple[str, str]] = []
     for start in range(0, len(wanted), 500):
-        alike = table.c.outcome.in_(("same", "near", "contained")) & table.c.decided.is_(None)
-        part = table.c.a.in_(wanted[start : start + 500]) & (alike | (table.c.decided == "same"))
-        pairs += [(a, b) for a, b in tx.execute(select(table.c.a, table.c.b).where(part)) if b in known]
+        found = tx.execute(_alike(), {"chunks": wanted[start : start + 500]})
+        pairs += [(a, b) for a, b in found if b in known]
     group: dict[str, str] = {}
 
     def home(one: str) -> str:

@@ -42,7 +42,7 @@ class SqlLibrary:
         self._app = app
         self.hidden_rows: tuple[str, ...] = ()
         with app.database.read() as tx:
-            kb = tx.execute(select(tables.knowledge_base).where(tables.knowledge_base.c.name == app.kb)).first()
+            kb = tx.execute(_named(), {"kb": app.kb}).first()
             if kb is None:
                 raise Conflict(Code.NOT_INITIALISED, f"there is no knowledge base {app.kb!r}: run `sluice init`")
             self.release: int = kb.live_release if release is None else release
@@ -57,17 +57,12 @@ class SqlLibrary:
         check_readable(tx, self._app.kb, self.release)
 
     def _denied(self, tx: Connection) -> tuple[str, ...]:
-        table = tables.deny
-        named = select(table.c.subject).where(table.c.kb == self._app.kb, table.c.kind == "document")
-        most = DENY_PUSHED_DOWN + 1
-        rows = tx.execute(named.order_by(table.c.subject).limit(most)).scalars()
-        found = tuple(dict.fromkeys([*rows, *tx.execute(held_by(named).limit(most)).scalars()]))
+        given = {"kb": self._app.kb}
+        found = tuple(dict.fromkeys([one for query in _denials() for one in tx.execute(query, given).scalars()]))
         return found if len(found) <= DENY_PUSHED_DOWN else ()
 
     def _sources(self, tx: Connection) -> tuple[str, ...]:
-        table = tables.source
-        where = (table.c.kb == self._app.kb) & table.c.acl.in_(self.acl)
-        return tuple(tx.execute(select(table.c.name).where(where).order_by(table.c.name)).scalars())
+        return tuple(tx.execute(_named_sources(), {"kb": self._app.kb, "acl": self.acl}).scalars())
 
     def related(self, question: str) -> dict[str, float]:
         """Passages that state a relation of something the question names, then those about its other end.
@@ -86,10 +81,8 @@ class SqlLibrary:
 
     def _rows_of(self, tx: Connection, chunks: Sequence[str]) -> dict[str, str]:
         """Chunk by row id, at this release; hydrate decides who may see them."""
-        c = tables.chunk
-        visible = (c.c.born <= self.release) & (c.c.died > self.release)
-        query = select(c.c.id, c.c.chunk).where(c.c.kb == self._app.kb, c.c.chunk.in_(list(dict.fromkeys(chunks))))
-        return dict(tx.execute(query.where(visible)).all()) if chunks else {}
+        given = {"kb": self._app.kb, "at": self.release, "chunks": list(dict.fromkeys(chunks))}
+        return dict(tx.execute(_of_chunks(), given).all()) if chunks else {}
 
     def contradictions(self, chunks: Sequence[str]) -> dict[str, tuple[Contradiction, ...]]:
         """What people decided about conflicts of these chunks with others that this reader may see."""
@@ -105,11 +98,10 @@ class SqlLibrary:
     def state(self) -> Hashable:
         """Every act of governance appends to the audit; rights that a source's new access list gives or takes show in
         how many documents each access set has."""
-        d, audit = tables.document, tables.audit
-        rights = select(d.c.acl, func.count()).where(d.c.kb == self._app.kb).group_by(d.c.acl).order_by(d.c.acl)
+        acts_so_far, rights = _state()
         with self._app.database.read() as tx:
-            acts = tx.execute(select(func.max(audit.c.sequence))).scalar()
-            spread = tuple(tuple(row) for row in tx.execute(rights))
+            acts = tx.execute(acts_so_far).scalar()
+            spread = tuple(tuple(row) for row in tx.execute(rights, {"kb": self._app.kb}))
         return (self._app.kb, self.release, self.collection, self.acl, acts, spread)
 
     def hydrate(self, ids: Sequence[str]) -> dict[str, Passage]:
@@ -135,9 +127,68 @@ class SqlLibrary:
         return _shown()
 
 
+# Queries are built once: building one costs more than running it.
+
+
+@cache
+def _named() -> Select[Any]:
+    return select(tables.knowledge_base).where(tables.knowledge_base.c.name == bindparam("kb"))
+
+
+@cache
+def _collection() -> Select[Any]:
+    return select(tables.knowledge_base.c.collection).where(tables.knowledge_base.c.name == bindparam("kb"))
+
+
+@cache
+def _release() -> Select[Any]:
+    table = tables.release
+    where = (table.c.kb == bindparam("kb")) & (table.c.number == bindparam("number"))
+    return select(table.c.published, table.c.vacuumed).where(where)
+
+
+@cache
+def _access_sets() -> Select[Any]:
+    return select(tables.access_set.c.id, tables.access_set.c.principals).order_by(tables.access_set.c.id)
+
+
+@cache
+def _denials() -> tuple[Select[Any], Select[Any]]:
+    """Documents of `kb` that are denied, and those inside of them."""
+    table = tables.deny
+    named = select(table.c.subject).where(table.c.kb == bindparam("kb"), table.c.kind == "document")
+    most = DENY_PUSHED_DOWN + 1
+    return named.order_by(table.c.subject).limit(most), held_by(named).limit(most)
+
+
+@cache
+def _named_sources() -> Select[Any]:
+    table = tables.source
+    acl: Any = bindparam("acl", expanding=True)
+    return select(table.c.name).where(table.c.kb == bindparam("kb"), table.c.acl.in_(acl)).order_by(table.c.name)
+
+
+@cache
+def _of_chunks() -> Select[Any]:
+    """Rows that show `chunks` of `kb` at release `at`."""
+    c = tables.chunk
+    at: Any = bindparam("at")
+    chunks: Any = bindparam("chunks", expanding=True)
+    visible = (c.c.born <= at) & (c.c.died > at)
+    return select(c.c.id, c.c.chunk).where(c.c.kb == bindparam("kb"), c.c.chunk.in_(chunks), visible)
+
+
+@cache
+def _state() -> tuple[Select[Any], Select[Any]]:
+    """How many acts the audit holds, and how many documents of `kb` each access set has."""
+    d = tables.document
+    rights = select(d.c.acl, func.count()).where(d.c.kb == bindparam("kb")).group_by(d.c.acl).order_by(d.c.acl)
+    return select(func.max(tables.audit.c.sequence)), rights
+
+
 @cache
 def _shown() -> Select[Any]:
-    """Rows `ids` of `kb` that a reader of `acl` sees at release `at`. Built once: building costs more than running."""
+    """Rows `ids` of `kb` that a reader of `acl` sees at release `at`."""
     c, d, v = tables.chunk, tables.document, tables.version
     shown, vc = tables.document_release, tables.version_chunk
     ids: Any = bindparam("ids", expanding=True)
@@ -176,24 +227,21 @@ def _shown() -> Select[Any]:
 def whole(app: App, read: Callable[[], T]) -> T:
     """Run a read that opens its own library; again when the collection that it asked was replaced meanwhile, by an
     erasure or a re-embedding. Raises Transient(INDEX_GONE) where SQL still names that collection."""
-    kb = tables.knowledge_base
-    named = select(kb.c.collection).where(kb.c.name == app.kb)
+    given = {"kb": app.kb}
     while True:
         with app.database.read() as tx:
-            before = tx.execute(named).scalar()
+            before = tx.execute(_collection(), given).scalar()
         try:
             return read()
         except Transient as error:
             with app.database.read() as tx:
-                if error.code is not Code.INDEX_GONE or tx.execute(named).scalar() == before:
+                if error.code is not Code.INDEX_GONE or tx.execute(_collection(), given).scalar() == before:
                     raise
 
 
 def check_readable(tx: Connection, kb: str, number: int) -> None:
     """Raises Conflict (RELEASE_UNKNOWN, RELEASE_VACUUMED) when nobody can read at this release; 0 is the empty one."""
-    table = tables.release
-    query = select(table.c.published, table.c.vacuumed).where(table.c.kb == kb, table.c.number == number)
-    row = tx.execute(query).first()
+    row = tx.execute(_release(), {"kb": kb, "number": number}).first()
     if number and (row is None or row.published is None):
         raise Conflict(Code.RELEASE_UNKNOWN, f"release {number} was never published")
     if row is not None and row.vacuumed is not None:
@@ -203,8 +251,7 @@ def check_readable(tx: Connection, kb: str, number: int) -> None:
 def readable(tx: Connection, reader: Reader) -> tuple[int, ...]:
     """Numbers of the access sets that share a principal with the reader."""
     mine = reader.principals()
-    rows = tx.execute(select(tables.access_set.c.id, tables.access_set.c.principals).order_by(tables.access_set.c.id))
-    return tuple(id_ for id_, principals in rows if mine & set(principals.split(",")))
+    return tuple(id_ for id_, principals in tx.execute(_access_sets()) if mine & set(principals.split(",")))
 
 
 def denied(kb: Any, chunk: Any, document: Any, version: Any, source: Any) -> Any:

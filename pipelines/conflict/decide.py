@@ -114,12 +114,11 @@ def rulings(
 ) -> tuple[Ruling, ...]:
     """For chunks that a reader found at `release`. The other side counts only where this reader may see it too:
     the loser is left out only when the winner can be shown instead. `acl`: access sets of the reader, None for all."""
-    c = tables.conflict
     wanted = list(dict.fromkeys(chunks))
     rows: list[Any] = []
     for start in range(0, len(wanted), 500):
         part = wanted[start : start + 500]
-        rows += tx.execute(select(c).where(c.c.kb == kb, or_(c.c.a.in_(part), c.c.b.in_(part)))).all()
+        rows += tx.execute(_conflicts(), {"kb": kb, "chunks": part}).all()
     seen = _visible(tx, kb, release, {one for row in rows for one in (row.a, row.b)}, acl)
     asked = set(wanted)
     found = []
@@ -139,6 +138,14 @@ def _visible(tx: Connection, kb: str, release: int, chunks: set[str], acl: Seque
     for start in range(0, len(listed), 500):
         found.update(tx.execute(_shown(acl is None), {**given, "chunks": listed[start : start + 500]}).scalars())
     return found
+
+
+@cache
+def _conflicts() -> Select[Any]:
+    """Conflicts of `kb` with one of `chunks` on a side. Built once: building costs more than running."""
+    c = tables.conflict
+    chunks: Any = bindparam("chunks", expanding=True)
+    return select(c).where(c.c.kb == bindparam("kb"), or_(c.c.a.in_(chunks), c.c.b.in_(chunks)))
 
 
 @cache
