@@ -206,11 +206,23 @@ def _ole_media(path: Path) -> str:
     # An encrypted .docx is an OLE file with a stream of this name (MS-OFFCRYPTO 2.3.4).
     if "EncryptedPackage".encode("utf-16-le") in data:
         raise Rejected(Code.PARSE_ENCRYPTED, "the Office file asks for a password")
+    if "_VBA_PROJECT".encode("utf-16-le") in data:
+        raise Rejected(Code.PARSE_MACROS, "the Office file carries macros: save it without them")
     found = (media for stream, media in STREAMS.items() if stream.encode("utf-16-le") in data)
     media = next(found, None)
+    if media is None and _directory(data) >= len(data):
+        raise Rejected(Code.PARSE_TRUNCATED, "the file is cut off: the list of what it holds is lost")
     if media is None:
         raise Rejected(Code.PARSE_UNSUPPORTED, "an OLE file of an unknown kind")
     return media
+
+
+def _directory(data: bytes) -> int:
+    """Where a compound file's list of streams begins (MS-CFB 2.2)."""
+    if len(data) < 52:
+        return len(data)
+    sector = 1 << min(int.from_bytes(data[30:32], "little"), 16)
+    return (int.from_bytes(data[48:52], "little") + 1) * sector
 
 
 def _refuse_disguise(media: str, claimed: str | None) -> None:

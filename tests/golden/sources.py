@@ -211,6 +211,16 @@ def old_doc() -> bytes:
     return OLE + b"\0" * 504 + "WordDocument".encode("utf-16-le")
 
 
+def cut_doc() -> bytes:
+    """Of sectors of 512 bytes, with its directory in sector 40, which is gone."""
+    header = OLE + b"\0" * 22 + (9).to_bytes(2, "little") + b"\0" * 16 + (40).to_bytes(4, "little")
+    return header + b"\0" * 2000
+
+
+def macros_xls() -> bytes:
+    return OLE + b"\0" * 504 + "Workbook".encode("utf-16-le") + "_VBA_PROJECT_CUR".encode("utf-16-le")
+
+
 def xxe_docx() -> bytes:
     return _zip({"word/document.xml": '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>'})
 
@@ -278,6 +288,8 @@ SOURCES: dict[str, Callable[[], bytes]] = {
     "macros.docx": macros_docx,
     "encrypted.docx": encrypted_docx,
     "old.doc": old_doc,
+    "cut.doc": cut_doc,
+    "macros.xls": macros_xls,
     "xxe.docx": xxe_docx,
     "laughs.xml": laughs_xml,
     "laughs.yaml": laughs_yaml,
