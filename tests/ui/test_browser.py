@@ -66,6 +66,20 @@ class Person:
         self.page.get_by_role("button", name=button).first.click()
         self.page.wait_for_load_state()
 
+    def decide_by_keyboard(self, button: str, reason: str) -> None:
+        """Enter in the reason decides nothing; the focus that Tab moves can be seen."""
+        keys, at = self.page.keyboard, "document.activeElement"
+        keys.press("r")
+        keys.type(reason)
+        keys.press("Enter")
+        for _ in range(12):
+            keys.press("Tab")
+            if self.page.evaluate(f"{at}.textContent") == button:
+                break
+        assert self.page.evaluate(f"[{at}.textContent, getComputedStyle({at}).outlineStyle]") == [button, "solid"]
+        keys.press("Enter")
+        self.page.wait_for_load_state()
+
     def found(self, release: int, question: str) -> tuple[str, str]:
         """What the search preview shows live, and at the release."""
         self.open(f"{ROOT}/releases/{release}/preview?q={question}")
@@ -121,7 +135,7 @@ def test_one_document_is_held_and_the_release_approved_on_the_page(admin: Person
     run, _ = real.asked(number)
     admin.open(f"{ROOT}/releases/{number}/review/{real.document('canteen')}")
     assert {"one", "three"} <= set(admin.page.locator("ins").all_inner_texts())
-    admin.decide("Hold", "the canteen has not confirmed it")
+    admin.decide_by_keyboard("Hold", "the canteen has not confirmed it")
     admin.open(f"{ROOT}/releases/{number}/review")
     admin.decide("Approve release", "looked through")
     wait_for("publication", lambda: real.live() == number)
