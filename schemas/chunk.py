@@ -5,6 +5,8 @@ from typing import Literal
 from schemas.base import Record
 from schemas.document import Document, PageBox
 
+MASKED = r"<[A-Z][A-Z_]{1,24}(?:_[A-Z2-7]{8})?>"
+"""A regular expression of what stands in the place of a masked value."""
 ChunkKind = Literal["text", "list", "table", "code", "faq", "api", "figure"]
 
 

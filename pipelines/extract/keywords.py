@@ -1,9 +1,11 @@
 """Keywords: noun phrases by part of speech, weighted by inverse document frequency."""
 
 import math
+import re
 from functools import cache
 from itertools import groupby
 
+from schemas.chunk import MASKED
 from schemas.facts import Keyword
 
 _NOUN = frozenset(("n", "vn", "nz", "eng", "an", "l", "j", "nr", "ns", "nt", "nrt", "nrfg", "ng", "b"))
@@ -27,12 +29,12 @@ def keywords(text: str, count: int, max_phrase: int) -> tuple[Keyword, ...]:
 
 
 def _phrases(text: str, max_phrase: int) -> dict[str, float]:
-    """Longest runs of noun-like words with the mean idf of their words, in order of the text."""
+    """Longest runs of noun-like words with the mean idf of these, in order of the text; no masked value is one."""
     import rjieba
 
     idf, unknown = _idf()
     found: dict[str, float] = {}
-    for is_noun, group in groupby(rjieba.tag(text), key=lambda pair: pair[1] in _NOUN):
+    for is_noun, group in groupby(rjieba.tag(re.sub(MASKED, "\n", text)), key=lambda pair: pair[1] in _NOUN):
         words = [word for word, _ in group if word.strip()]
         phrase = "".join(words)
         longest = _LONGEST_LATIN if phrase.isascii() else max_phrase

@@ -8,7 +8,9 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-PLACEHOLDER = re.compile(r"<[A-Z][A-Z_]{1,24}(?:_[A-Z2-7]{8})?>")
+from schemas.chunk import MASKED
+
+PLACEHOLDER = re.compile(MASKED)
 """What masking leaves behind; never personal data itself."""
 
 SHORTEST_SPOKEN = 7

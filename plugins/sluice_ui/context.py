@@ -81,6 +81,7 @@ class Context:
             "name": self.say.name,
             "describe": self.say.describe,
             "why": self.say.why,
+            "said": self.say.said,
             "ago": self.say.ago,
             "url": self.url,
             "nav": [one for one in entries() if one.allowed(self.viewer)],

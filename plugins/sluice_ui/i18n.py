@@ -1,6 +1,7 @@
 """Two languages. The English text is the key; `locale/zh.json` holds the Chinese of each."""
 
 import json
+import re
 import time
 from datetime import UTC, datetime
 from functools import cache
@@ -69,6 +70,15 @@ class Translator:
         described = next(one.description for one in Code if one.value == code)
         same = described.rstrip(".").casefold() == reason.rstrip(".").casefold()
         return meant if same else f"{meant} {reason}"
+
+    def said(self, reason: str) -> str:
+        """A reason of the audit: a person's is shown as it is, what the machine notes is known in both languages."""
+        code, _, rest = reason.partition(": ")
+        if any(one.value == code for one in Code):
+            return f"{code}: {self.why(code, rest)}"
+        numbers = re.findall(r"\d+", reason)
+        known = self._known.get(re.sub(r"\d+", "{n}", reason))
+        return known.format(n=numbers[0] if numbers else "") if known and len(numbers) < 2 else reason
 
     def ago(self, at: float | None) -> str:
         if at is None:

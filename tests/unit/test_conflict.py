@@ -24,6 +24,7 @@ CONTRACT = (
 )
 
 BUDGET = "上海分公司的单笔采购金额达到5万元的，须由采购主管在2024年3月5日以前签批，占全年预算的三成以内。"
+PACKAGES = (("airflow.providers.standard", "1.14.1"), ("airflow.providers.common.io", "1.23.0"))
 CONFLICTS = {
     "a number": (LEAVE, LEAVE.replace("十天", "十五天"), "number"),
     "a number in another script": (LEAVE, LEAVE.replace("十天", "15 天"), "number"),
@@ -110,6 +111,15 @@ def test_what_is_merely_added_renumbered_or_about_something_else_is_none(name):
 def test_another_name_in_the_heading_is_another_thing_but_an_edition_is_not(headings, yes):
     texts = ("Yearly or annual leave lasts 30 days.", "Yearly or annual leave lasts 25 days.")
     assert apart(compare(*texts), texts, headings) is yes
+
+
+def test_readmes_of_two_packages_do_not_contradict_each_other():
+    texts = tuple(f"Package {one}\n\nAll classes are in the {one} python package, release {n}." for one, n in PACKAGES)
+    headings = tuple(one.replace(".", "_") for one, _ in PACKAGES)
+    assert compare(*texts).outcome == "conflict"
+    assert apart(compare(*texts), texts, headings)
+    versions = tuple(f"The minimum supported version of the package is release {n}." for _, n in PACKAGES)
+    assert apart(compare(*versions), versions, headings)
 
 
 @given(

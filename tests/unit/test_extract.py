@@ -34,6 +34,11 @@ def test_adjacent_nouns_make_one_phrase() -> None:
     assert "数据加密模块" in {one.text for one in keywords(TEXT, 8, 10)}
 
 
+def test_a_masked_value_is_no_keyword() -> None:
+    found = {one.text for one in keywords("联系人<PERSON>，电话<PHONE_ABCDEFG2>，负责数据加密模块。", 8, 10)}
+    assert "数据加密模块" in found and not found & {"PERSON", "PHONE", "PHONE_ABCDEFG2"}
+
+
 def test_empty_text_has_no_keywords() -> None:
     assert keywords("", 5, 10) == ()
 
