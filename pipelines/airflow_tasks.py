@@ -236,7 +236,7 @@ def decide(number: int, answer: Mapping[str, Any], escalated: bool = False) -> d
         mine = [one.document for one in items if actor in (*policy.reviewers(one.source, escalated), "admin")]
         whole = len(mine) in (0, len(items)) or any(one.source.review.approvers > 1 for one in items)
         if not whole:
-            rest = acts.approve_part(app, number, mine, reason)
+            _, rest = acts.approve_part(app, number, mine, reason)
             following = {"conf": {"release": rest}, "run": f"release-{rest}"} if rest else None
         elif not acts.approve(app, number, reason):
             following = {"conf": {"release": number, "escalated": escalated}, "run": f"release-{number}-after-{actor}"}

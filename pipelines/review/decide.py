@@ -22,7 +22,7 @@ def approve(app: App, number: int, reason: str, documents: Sequence[str] = ()) -
         state = _state(tx, app.kb, number)
         if state not in ("in_review", "failed", "approved"):
             raise Conflict(Code.RELEASE_STATE, f"release {number} is {state}; only one in review can be approved")
-        if not _enough(tx, app, number, reason):
+        if not _enough(tx, app, number, reason, documents):
             return False
         pending = ("pending", "held") if documents else ("pending",)
         _decide(tx, app, number, pending, "approved", reason, documents)
@@ -123,30 +123,32 @@ def _any(tx: Connection, kb: str, number: int, decision: str) -> bool:
     return tx.execute(select(item.c.document).where(where).limit(1)).first() is not None
 
 
-def _enough(tx: Connection, app: App, number: int, reason: str) -> bool:
+def _enough(tx: Connection, app: App, number: int, reason: str, documents: Sequence[str]) -> bool:
     """Whether with this one enough different people have approved. Raises Conflict(REVIEW_FOUR_EYES)."""
     if app.actor == policy.POLICY:
         return True
-    sources = sources_of(tx, app.kb, number)
-    if app.actor in policy.barred(tx, app.kb, number, sources):
+    asked = _asked(tx, app.kb, number, documents)
+    if app.actor in policy.barred(tx, app.kb, number, asked):
         raise Conflict(Code.REVIEW_FOUR_EYES, f"{app.actor} had a hand in it; another person has to approve it")
-    needed = max((one.review.approvers for one in sources), default=1)
+    needed = max((source.review.approvers for source in asked.values()), default=1)
     if needed > 1:
         note(tx, app, "release", str(number), "approve", reason)
     return needed == 1 or len(policy.approvals(tx, app.kb, number)) >= needed
 
 
-def sources_of(tx: Connection, kb: str, number: int) -> list[Source]:
-    """The sources that a release changes."""
+def _asked(tx: Connection, kb: str, number: int, documents: Sequence[str]) -> dict[str, Source]:
+    """Source by document of the changes that an approval decides on: these, else what is pending; all, where nothing
+    is pending any more (a failed release is approved once more)."""
     item, d, s = tables.release_item, tables.document, tables.source
     query = (
-        select(s.c.config)
-        .join(d, (d.c.kb == s.c.kb) & (d.c.source == s.c.name))
-        .join(item, item.c.document == d.c.id)
+        select(item.c.document, item.c.decision, s.c.config)
+        .join(d, item.c.document == d.c.id)
+        .join(s, (d.c.kb == s.c.kb) & (d.c.source == s.c.name))
         .where(item.c.kb == kb, item.c.release == number)
     )
-    found: dict[str, Any] = {config["name"]: config for config in tx.execute(query).scalars()}
-    return [Source.model_validate(found[name]) for name in sorted(found)]
+    rows = tx.execute(query).all()
+    named = set(documents) or {row.document for row in rows if row.decision == "pending"}
+    return {row.document: Source.model_validate(row.config) for row in rows if row.document in named or not named}
 
 
 def approve_by_policy(app: App, number: int) -> tuple[bool, int | None]:
@@ -162,14 +164,16 @@ def approve_by_policy(app: App, number: int) -> tuple[bool, int | None]:
         return False, None
     if len(free) == len(items):
         return approve(app, number, reason), None
-    return True, approve_part(app, number, free, reason)
+    return approve_part(app, number, free, reason)
 
 
-def approve_part(app: App, number: int, documents: Sequence[str], reason: str) -> int | None:
-    """Approve these, and the release with them; what is left undecided goes into a release of its own."""
+def approve_part(app: App, number: int, documents: Sequence[str], reason: str) -> tuple[bool, int | None]:
+    """Approve these, and the release with them; what is left undecided goes into a release of its own, whose number is
+    returned. Nothing of it (False) where the policy asks for more people than have approved so far."""
     with app.database.write() as tx:
-        _enough(tx, app, number, reason)
+        if not _enough(tx, app, number, reason, documents):
+            return False, None
         _decide(tx, app, number, ("pending",), "approved", reason, documents)
         rest = policy.split(tx, app, number)
         lifecycle.move_release(tx, app.kb, number, "in_review", "approved", app.actor, reason)
-    return rest
+    return True, rest

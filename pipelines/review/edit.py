@@ -1,6 +1,7 @@
 """What a reviewer does to one chunk: edit its text, or hold it back. It survives every later sync, until the chunk
 itself changes at its source, and it goes through review like any other change."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy import Connection, delete, select
@@ -61,11 +62,14 @@ def overlays(tx: Connection, kb: str, document: str) -> list[dict[str, Any]]:
     return [dict(row) for row in tx.execute(query).mappings()]
 
 
-def editors(tx: Connection, kb: str, release: int) -> set[str]:
-    """Who edited or held back chunks of the documents that a release changes."""
-    table, item = tables.overlay, tables.release_item
-    query = select(table.c.actor).join(item, item.c.document == table.c.document)
-    return set(tx.execute(query.where(table.c.kb == kb, item.c.kb == kb, item.c.release == release)).scalars())
+def editors(tx: Connection, kb: str, documents: Sequence[str]) -> set[str]:
+    """Who edited or held back chunks of these documents."""
+    table = tables.overlay
+    found: set[str] = set()
+    for start in range(0, len(documents), 500):
+        mine = (table.c.kb == kb) & table.c.document.in_(documents[start : start + 500])
+        found.update(tx.execute(select(table.c.actor).where(mine)).scalars())
+    return found
 
 
 def _home(app: "App", chunk: str) -> tuple[Any, Source, MaskedChunk]:

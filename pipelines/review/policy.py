@@ -1,7 +1,7 @@
 """What the review policies of sources.yaml say about a release: what goes through by itself, and whom to ask about the
 rest, until when."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +74,8 @@ def question(app: "App", number: int, escalated: bool) -> Question:
     already, is asked last: only where nobody else is left."""
     with app.database.read() as tx:
         items = undecided(tx, app.kb, number)
-        spent = approvals(tx, app.kb, number) | barred(tx, app.kb, number, [one.source for one in items])
+        asked = {one.document: one.source for one in items}
+        spent = approvals(tx, app.kb, number) | barred(tx, app.kb, number, asked)
     users = {user for one in items for user in reviewers(one.source, escalated)}
     policies = [one.source.review for one in items]
     return Question(
@@ -91,13 +92,15 @@ def approvals(tx: Connection, kb: str, number: int) -> set[str]:
     return set(tx.execute(select(table.c.actor).where(mine, table.c.verdict == "approve")).scalars())
 
 
-def barred(tx: Connection, kb: str, number: int, sources: Sequence[Source]) -> set[str]:
-    """With four eyes: who started the sync, and who edited chunks, cannot approve it."""
-    if not any(one.review.four_eyes for one in sources):
+def barred(tx: Connection, kb: str, number: int, asked: Mapping[str, Source]) -> set[str]:
+    """With four eyes: who started the sync, and who edited chunks of these documents, cannot approve them. `asked`:
+    source by document; those of other sources count for nothing."""
+    guarded = [document for document, source in asked.items() if source.review.four_eyes]
+    if not guarded:
         return set()
     release = tables.release
     maker = select(release.c.created_by).where(release.c.kb == kb, release.c.number == number)
-    return set(tx.execute(maker).scalars()) | editors(tx, kb, number)
+    return set(tx.execute(maker).scalars()) | editors(tx, kb, guarded)
 
 
 def split(tx: Connection, app: "App", number: int) -> int | None:

@@ -108,9 +108,23 @@ def test_part_of_a_release_is_approved_by_its_owner_and_the_rest_is_asked_on(fou
     with four.app.database.read() as tx:
         items = policy.undecided(tx, four.app.kb, number)
     mine = [one.document for one in items if "hans" in policy.reviewers(one.source)]
-    assert approve_part(acting(four, "hans"), number, mine, "mine") == number + 1
+    assert approve_part(acting(four, "hans"), number, mine, "mine") == (True, number + 1)
     assert (state(four, number), state(four, number + 1)) == ("approved", "in_review")
     assert set(sources(four, number)) == {"hand"}
+
+
+def test_four_eyes_and_two_people_count_for_the_sources_that_ask_for_them(four: Kb) -> None:
+    """The maker of the release decides on what another source holds; one person is not two, in a part as in all."""
+    number = int(four.sync().built.number or 0)
+    with four.app.database.read() as tx:
+        items = policy.undecided(tx, four.app.kb, number)
+    law = [one.document for one in items if one.source.name == "law"]
+    hand = [one.document for one in items if one.source.name == "hand"]
+    assert approve_part(acting(four, "lea"), number, law, "mine") == (False, None)
+    assert state(four, number) == "in_review"
+    with pytest.raises(Conflict, match="tester"):
+        approve_part(four.app, number, law, "my own")
+    assert approve_part(four.app, number, hand, "not of the law") == (True, number + 1)
 
 
 def test_no_answer_escalates_first_and_then_each_policy_counts(four: Kb, monkeypatch) -> None:

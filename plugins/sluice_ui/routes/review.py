@@ -147,14 +147,16 @@ def _whole(page: Context, number: int, verdict: str, reason: str, found: Queue, 
     """Declining is for who may decide on every change. Who may not approves their part, and the rest of the release
     becomes one of its own, as with an answer in Airflow."""
     whole = not outside and found.all_mine
-    rest: int | None = None
+    enough, rest = True, None
     if not whole and verdict == "decline_release":
         raise page.forbidden()
     if verdict == "decline_release":
         decide.decline(page.app, number, reason)
     elif not whole:
-        rest = _part(page, number, found, reason)
-    elif not decide.approve(page.app, number, reason):
+        enough, rest = _part(page, number, found, reason)
+    else:
+        enough = decide.approve(page.app, number, reason)
+    if not enough:
         return page.goto(f"/releases/{number}/review", done="more_needed")
     told = _tell_airflow(page, number, reason)
     if rest is not None:
@@ -162,7 +164,7 @@ def _whole(page: Context, number: int, verdict: str, reason: str, found: Queue, 
     return page.goto(f"/releases/{number}", done=told or verdict)
 
 
-def _part(page: Context, number: int, found: Queue, reason: str) -> int | None:
+def _part(page: Context, number: int, found: Queue, reason: str) -> tuple[bool, int | None]:
     with page.app.database.read() as tx:
         undecided = [one for one in entries(tx, page.scope, found) if one.kind.decision == "pending"]
     mine = [one.document for one in undecided if one.kind.mine]
