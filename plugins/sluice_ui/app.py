@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from importlib import import_module
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from fastapi import Depends, FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -76,4 +77,13 @@ def _bad_request(request: Request, error: Exception) -> Response:
 def _error(request: Request, status: int, code: str, reason: str) -> Response:
     if not _wants_page(request) or not hasattr(request.state, "viewer"):
         return JSONResponse({"code": code, "reason": reason}, status)
-    return context(request).page("error.html", status, code=code, reason=reason)
+    return context(request).page("error.html", status, code=code, reason=reason, came_from=_came_from(request))
+
+
+def _came_from(request: Request) -> str:
+    """The page of ours that a form stood on; nothing for any other address."""
+    before = urlsplit(request.headers.get("referer", ""))
+    ours = before.netloc == request.headers.get("host") and before.path.startswith(
+        request.scope.get("root_path", "") + "/"
+    )
+    return f"{before.path}?{before.query}" if ours else ""

@@ -64,12 +64,11 @@ class Translator:
 
     def why(self, code: str, reason: str) -> str:
         """A rejection's reason; where the pages speak another language than it, what its code means comes first."""
-        meant = self.describe(code)
-        if self.language == "en" or not meant:
+        described = next((one.description for one in Code if one.value == code), "")
+        if self.language == "en" or not described:
             return reason
-        described = next(one.description for one in Code if one.value == code)
         same = described.rstrip(".").casefold() == reason.rstrip(".").casefold()
-        return meant if same else f"{meant} {reason}"
+        return self.text(described) if same else f"{self.text(described)} {reason}"
 
     def said(self, reason: str) -> str:
         """A reason of the audit: a person's is shown as it is, what the machine notes is known in both languages."""

@@ -42,3 +42,13 @@ def test_both_languages_have_the_same_places_for_values() -> None:
 
 def test_a_word_that_is_not_known_is_shown_as_it_is() -> None:
     assert Translator("zh").name("some_new_risk") == "some new risk"
+
+
+def test_what_the_machine_notes_is_said_in_chinese_and_what_people_write_is_left_alone() -> None:
+    zh, en = Translator("zh"), Translator("en")
+    assert zh.said("a file of 132 bytes") == "132 字节的文件"
+    assert zh.said("parse.encrypted: the file asks for a password") == "parse.encrypted: 文件需要密码。"
+    assert zh.why("review.declined", "wrong figure") == "审核人否决了此变更。 wrong figure"
+    for text in ("wrong figure of {n} pages", "from 3 to 5 days", "parse.encrypted: odd"):
+        assert en.said(text) == text
+        assert zh.said(text).endswith(text.partition(": ")[2] or text)
