@@ -198,7 +198,8 @@ def _name(a: Tokens, b: Tokens, region: Region, left: Sequence[Token], right: Se
     ours, theirs = ours or _unknown(left), theirs or _unknown(right)
     if "organisation" in ours & theirs or (two_sided and (_company(a, region.j) or _company(b, region.m))):
         return "organisation"
-    if (ours and theirs) or sure or (not two_sided and (ours or theirs)) or _people(a, b, region):
+    titled = two_sided and a.in_title(region.i) and b.in_title(region.k) and unlike(_joined(left), _joined(right))
+    if (ours and theirs) or sure or (not two_sided and (ours or theirs)) or titled or _people(a, b, region):
         return "organisation" if "organisation" in ours | theirs else "name"
     return None
 
@@ -243,6 +244,12 @@ def _damaged(ours: str, theirs: str, a: Tokens, b: Tokens) -> bool:
     if len(long) >= (_LONG_WORD if long.isascii() else _LONG_NAME):
         return True
     return ours in b.keys or theirs in a.keys
+
+
+def unlike(ours: str, theirs: str) -> bool:
+    """Whether two words share less than half of the characters that the shorter has: not one word with a slip in it."""
+    left, right = set(ours), set(theirs)
+    return min(len(ours), len(theirs)) > 1 and 2 * len(left & right) < min(len(left), len(right))
 
 
 def _negated(ours: str, theirs: str) -> bool:

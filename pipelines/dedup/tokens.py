@@ -104,6 +104,11 @@ class Tokens(Sequence[Token]):
     def end(self, at: int) -> int:
         return self._starts[at] + len(self._clear[at])
 
+    def in_title(self, at: int) -> bool:
+        """Whether a word stands between 《 and 》."""
+        start = self._starts[at]
+        return self._folded.rfind("《", 0, start) > self._folded.rfind("》", 0, start)
+
     def opens(self, at: int) -> bool:
         return at in self._opens
 

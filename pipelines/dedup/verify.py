@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pipelines.dedup.align import Difference, Sentence, difference, sentences
-from pipelines.dedup.changes import Found
+from pipelines.dedup.changes import Found, unlike
 from pipelines.dedup.marks import skeleton
 from pipelines.dedup.normalise import gram_codes, normalise
 from pipelines.dedup.settings import DedupSettings
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy
 
 _SPACE = re.compile(r"\s+")
+_COPULA = re.compile(r"(?:[（(][^）)]*[）)])?\s*(?:是|为|指|[:：]|(?:is|was|are|were)\b)")
 _SPLIT_NUMBER = re.compile(r"(?<=\d)\s+(?=\d)")
 
 
@@ -100,7 +101,10 @@ def _shared(a: "numpy.ndarray[Any, Any]", b: "numpy.ndarray[Any, Any]") -> int:
 
 def _outcome(a: Text, b: Text, found: Difference, jaccard: float, settings: DedupSettings) -> DuplicateOutcome:
     kinds = Counter(change.kind for change in found.changes)
-    named = any(_replaces(change) for change in found.changes if change.kind in ("name", "organisation"))
+    renamed = _renamed(a.raw, b.raw, found.changes)
+    kinds["text"] -= renamed
+    kinds["name"] += renamed
+    named = renamed > 0 or any(_replaces(change) for change in found.changes if change.kind in ("name", "organisation"))
     facts = sum(kinds.values()) - kinds["text"]
     # A name among many reworded words is a rewording; facts everywhere and hardly a shared word are a form.
     if named and facts >= kinds["text"]:
@@ -112,6 +116,24 @@ def _outcome(a: Text, b: Text, found: Difference, jaccard: float, settings: Dedu
     if facts or not found.agree:
         return "version"
     return "same" if a.plain == b.plain else "near"
+
+
+def _renamed(a: str, b: str, changes: Sequence[Found]) -> int:
+    """How many changes put one other word in the place of the same word, twice and more, or of the first word of all,
+    what the text is about: a term that no dictionary calls a name was exchanged."""
+    pairs = Counter(
+        (a[one.a_start : one.a_end].lower(), b[one.b_start : one.b_end].lower())
+        for one in changes
+        if one.kind == "text" and _replaces(one)
+    )
+    about = next((one for one in changes if _is_subject(a, b, one)), None)
+    subject = (a[: about.a_end].lower(), b[: about.b_end].lower()) if about else None
+    return sum(count for pair, count in pairs.items() if (count > 1 or pair == subject) and unlike(*pair))
+
+
+def _is_subject(a: str, b: str, change: Found) -> bool:
+    starts = change.a_start == change.b_start == 0 and change.kind == "text"
+    return starts and all(_COPULA.match(text, end) for text, end in ((a, change.a_end), (b, change.b_end)))
 
 
 def _laid_out(a: str, b: str) -> bool:

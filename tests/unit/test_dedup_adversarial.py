@@ -77,9 +77,21 @@ SERVER = "服务器{}负责写入，其余节点只读，切换由运维人员�
 PART = "部件编号{}用于外壳，安装时请核对图纸与批次，并记录安装人员。"
 
 
+STATION = "{0}站是宁西铁路上的一座车站，设有售票处和候车室。{0}站办理旅客乘降和行包托运，站前广场有公交车通往县城各处。"
+SERIAL = "台湾电视公司于当年播出的《{}》是一部讲述军人家庭悲欢离合的电视连续剧，由多位知名演员主演，收视率很高。"
+FOSSIL = "{}是一种在岩石中发现的古代生物，身体扁平，四肢短小，以植物的嫩叶为食，常在河边的林地里成群活动。"
+ACTOR = "She lives by the sea in the {} and is best known for {} work on the long series about a family of doctors."
+
+
 @pytest.mark.parametrize(
     ("text", "one", "other"),
     [
+        (STATION, "固始", "嘉善南"),
+        (SERIAL, "西南忠魂", "临床心理学"),
+        (FOSSIL, "原蹄兽", "棱齿龙"),
+        (ACTOR.replace("{}", "north", 1), "his", "her"),
+        (ACTOR.replace("{}", "her").replace("in the her", "in the {}"), "north", "south"),
+        (CONTRACT + "联系人是乙方经理的{}亲，住在本市。", "父", "母"),
         (TABLE, "12 | 3", "1 | 23"),
         (COLUMNS, "12 3", "1 23"),
         (CONTACT, "王小明", "赵一帆"),
