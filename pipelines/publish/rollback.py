@@ -115,7 +115,7 @@ def _restoring_release(
             "no such version of it" if row is None else f"that version is {row.state if row.artifacts else 'vacuumed'}"
         )
         raise Conflict(Code.UNKNOWN_SUBJECT, f"document {document} cannot go back: {found}")
-    seen = visible_versions(tx, app.kb)
+    seen = visible_versions(tx, app.kb, documents=[document, *inside])
     number = tx.execute(select(kb.c.last_release).where(kb.c.name == app.kb).with_for_update()).scalar_one() + 1
     tx.execute(update(kb).where(kb.c.name == app.kb).values(last_release=number))
     common = {"kb": app.kb, "release": number, "risk": [], "decision": "approved"}

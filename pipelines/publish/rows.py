@@ -51,17 +51,21 @@ def live_release(tx: Connection, kb: str) -> int:
     return int(tx.execute(select(table.c.live_release).where(table.c.name == kb)).scalar_one())
 
 
-def visible_versions(tx: Connection, kb: str, release: int | None = None) -> dict[str, str]:
-    """Version by document as readers see them at `release` (None: live)."""
+def visible_versions(
+    tx: Connection, kb: str, release: int | None = None, documents: Iterable[str] | None = None
+) -> dict[str, str]:
+    """Version by document as readers see them at `release` (None: live); of `documents` only, where they are given."""
     if release is None:
         release = live_release(tx, kb)
     shown = tables.document_release
-    rows = tx.execute(
-        select(shown.c.document, shown.c.version)
-        .where(shown.c.kb == kb, shown.c.born <= release, shown.c.died > release)
-        .order_by(shown.c.born)
-    )
-    return dict(rows.all())
+    query = select(shown.c.document, shown.c.version)
+    query = query.where(shown.c.kb == kb, shown.c.born <= release, shown.c.died > release).order_by(shown.c.born)
+    if documents is None:
+        return dict(tx.execute(query).all())
+    found: dict[str, str] = {}
+    for some in batches(documents):
+        found.update(tx.execute(query.where(shown.c.document.in_(some))).all())
+    return found
 
 
 def plan_rows(tx: Connection, app: "App", live: int, items: Mapping[str, str | None]) -> RowPlan:

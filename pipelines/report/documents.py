@@ -184,7 +184,7 @@ def _titled(tx: Connection, where: Any) -> tuple[tuple[str, str, bool], ...]:
 
 def _versions(tx: Connection, kb: str, document: str) -> tuple[VersionLine, ...]:
     v, shown = tables.version, tables.document_release
-    live = visible_versions(tx, kb).get(document)
+    live = visible_versions(tx, kb, documents=[document]).get(document)
     rows = tx.execute(select(v).where(v.c.document == document).order_by(v.c.number.desc())).all()
     denied = _denied(tx, kb, "version", [row.id for row in rows])
     seen = tx.execute(select(shown).where(shown.c.document == document).order_by(shown.c.born)).all()

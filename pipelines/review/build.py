@@ -85,11 +85,11 @@ def _overtake(app: App) -> None:
 def _newest_staged(tx: Connection, kb: str) -> dict[str, str]:
     """Newest staged version by document, where it is of the content that the source has or that readers see."""
     v, d = tables.version, tables.document
-    live = visible_versions(tx, kb)
     query = select(v.c.id, v.c.document, v.c.sha256, d.c.sha256.label("now"), d.c.present).join(
         d, d.c.id == v.c.document
     )
     rows = tx.execute(query.where(v.c.kb == kb, v.c.state == "staged").order_by(v.c.number)).all()
+    live = visible_versions(tx, kb, documents={row.document for row in rows})
     rows = sorted(rows, key=lambda row: bool(row.sha256 == row.now))  # what the source has now comes last, and wins
     shown = _contents(tx, [live[row.document] for row in rows if row.document in live])
     return {
@@ -120,17 +120,17 @@ def _withdraw(app: App, number: int) -> None:
 def _items(tx: Connection, app: App) -> list[Item]:
     """Newest staged version of each document against what readers see, and what has vanished at its source."""
     d = tables.document
-    live = visible_versions(tx, app.kb)
-    leaving = _in_publication(tx, app.kb)
+    gone = tx.execute(select(d.c.id).where(d.c.kb == app.kb, d.c.present.is_(False))).scalars().all()
     newest = _newest_staged(tx, app.kb)
+    live = visible_versions(tx, app.kb, documents={*newest, *gone})
+    leaving = _in_publication(tx, app.kb)
     items = [
         Item(document, version, live.get(document), "replace" if document in live else "add")
         for document, version in sorted(newest.items())
         if (document, version) not in leaving
     ]
-    gone = select(d.c.id).where(d.c.kb == app.kb, d.c.present.is_(False))
     keeps = kept(tx, app.kb)
-    for document in sorted(tx.execute(gone).scalars()):
+    for document in sorted(gone):
         if document in live and document not in keeps and (document, None) not in leaving:
             items.append(Item(document, None, live[document], "remove"))
     return items

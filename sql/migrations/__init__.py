@@ -1,0 +1,3 @@
+"""The schema's history, run by Alembic."""
+
+NEWEST = "0001"

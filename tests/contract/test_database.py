@@ -4,20 +4,36 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select, update
+from alembic.runtime.migration import MigrationContext
+from alembic.util import CommandError
+from sqlalchemy import func, select, text, update
 
 from pipelines import lifecycle
 from pipelines.adapters.database import Database
 from pipelines.app import App
 from pipelines.errors import Code, Conflict
 from pipelines.migrate import migrate
-from sql import tables
+from sql import migrations, tables
 
 
 def test_migrating_twice_changes_nothing(app: App) -> None:
     migrate(app)
     with app.database.read() as tx:
         assert tx.execute(select(func.count()).select_from(tables.knowledge_base)).scalar_one() == 1
+
+
+def test_the_newest_migration_is_named(app: App) -> None:
+    folder = Path(migrations.__file__).parent / "versions"
+    assert max(path.stem.split("_")[0] for path in folder.glob("[0-9]*.py")) == migrations.NEWEST
+    with app.database.engine.connect() as connection:
+        assert MigrationContext.configure(connection).get_current_revision() == migrations.NEWEST
+
+
+def test_another_revision_is_not_taken_for_the_newest(app: App) -> None:
+    with app.database.write() as tx:
+        tx.execute(text("update alembic_version set version_num = '0000'"))
+    with pytest.raises(CommandError, match="0000"):
+        migrate(app)
 
 
 def test_a_write_that_fails_leaves_nothing(app: App) -> None:
