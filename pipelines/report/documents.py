@@ -47,18 +47,20 @@ def lines(tx: Connection, scope: Scope, wanted: Filter, limit: int, start: int =
     denied = _denied(tx, scope.kb, "document", [row.document for row in rows])
     return total, tuple(
         Line(
+            **_common(row),
             document=row.document,
             source=row.source,
-            title=row.title or row.uri,
-            uri=row.uri,
-            state=row.state,
-            number=row.number,
-            created=row.created,
             present=row.present,
             denied=row.document in denied,
         )
         for row in rows
     )
+
+
+def _common(row: Any) -> dict[str, Any]:
+    """What a list shows of any version."""
+    shown = {name: getattr(row, name) for name in ("uri", "state", "number", "created")}
+    return shown | {"title": row.title or row.uri}
 
 
 def _query(scope: Scope, wanted: Filter) -> Select[Any]:
@@ -190,13 +192,9 @@ def _versions(tx: Connection, kb: str, document: str) -> tuple[VersionLine, ...]
     seen = tx.execute(select(shown).where(shown.c.document == document).order_by(shown.c.born)).all()
     return tuple(
         VersionLine(
+            **_common(row),
             id=row.id,
-            number=row.number,
-            state=row.state,
-            title=row.title or row.uri,
-            uri=row.uri,
             sha256=row.sha256,
-            created=row.created,
             ingested_by=row.ingested_by,
             run=row.run,
             live=row.id == live,

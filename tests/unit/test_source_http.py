@@ -9,10 +9,11 @@ import pytest
 from pipelines.adapters.json_api import dug
 from pipelines.adapters.remote import Busy, Patience, named
 from pipelines.adapters.web import page_uri
-from pipelines.errors import Code, Misconfigured, Rejected, SluiceError
+from pipelines.errors import Code, Misconfigured, Rejected
 from pipelines.wiring import make_reader
 from schemas.source import Source
 from tests.fakes_sources import ApiPlace, PagesPlace, Site, SitemapPlace, secrets_of
+from tests.reading import code_of, read
 
 
 @pytest.fixture
@@ -35,17 +36,6 @@ def reader(tmp_path, pauses):
         return make_reader(source, tmp_path, tmp_path / "state", secrets_of(place), Patience(pauses.append))
 
     return make
-
-
-def read(one, uri):
-    with one.open(uri) as stream:
-        return stream.read().decode()
-
-
-def code_of(call):
-    with pytest.raises(SluiceError) as caught:
-        call()
-    return caught.value.code
 
 
 # --- pages -----------------------------------------------------------------------------------------------------

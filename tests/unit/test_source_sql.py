@@ -13,6 +13,7 @@ from pipelines.errors import Code, Misconfigured, Rejected, SluiceError
 from pipelines.wiring import make_reader
 from schemas.source import Source
 from tests.fakes_sources import secrets_of
+from tests.reading import code_of, read
 
 
 @pytest.fixture
@@ -37,17 +38,6 @@ def reader(tmp_path):
         return make_reader(source, tmp_path, tmp_path, secrets_of(place), Patience(lambda _: None))
 
     return make
-
-
-def read(one, uri):
-    with one.open(uri) as stream:
-        return stream.read().decode()
-
-
-def code_of(one):
-    with pytest.raises(SluiceError) as caught:
-        list(one.files())
-    return caught.value.code
 
 
 def test_a_row_is_a_title_a_list_and_a_body(run, reader):
@@ -112,7 +102,7 @@ def test_rows_without_a_key_are_one_problem(run, reader):
 
 def test_a_key_that_is_none_is_refused(run, reader):
     run("INSERT INTO faq VALUES (1, 'q', 'a', 'p', 't'), (1, 'q', 'b', 'p', 't')")
-    assert code_of(reader()) is Code.SCAN_BAD_LISTING
+    assert code_of(lambda: list(reader().files())) is Code.SCAN_BAD_LISTING
 
 
 @pytest.mark.parametrize(
