@@ -70,7 +70,7 @@ class Code(StrEnum):
         "The vision model named numbers that are not in its picture; they are left out.",
     )
     VISION_FAILED = "vision.failed", "The vision model gave no usable answer: the figure or table stays as it was read."
-    VISION_AWAY = "vision.away", "The vision model did not answer; `sluice sync --from parse` asks it again."
+    VISION_AWAY = "vision.away", "The vision model did not answer; `sluice sync --from parse --force NAME` asks again."
     # hidden text and injection: flags on blocks, not rejections
     HIDDEN_INVISIBLE = "hidden.invisible", "Text drawn in invisible mode."
     HIDDEN_WHITE = "hidden.white", "Text in the colour of its background."

@@ -151,12 +151,15 @@ def test_whatever_the_server_does_the_document_is_published_with_a_warning(pdf_k
     assert kb.shows("Flow of water through the intake"), "the figure stays a reference by its caption"
 
 
-def test_a_server_that_is_gone_is_a_warning(pdf_kb: Kb) -> None:
+def test_a_server_that_is_gone_is_a_warning_and_a_forced_run_asks_again(pdf_kb: Kb) -> None:
     with ModelServer([503]) as closed:
         pass
     kb = with_vision(pdf_kb, closed.url)
     kb.release()
     assert facts(kb)["parse_warning"] == {"vision.away": 1}
+    with ModelServer([told("A drawing of the intake.")]) as server:
+        with_vision(pdf_kb, server.url).sync(again=Selection(token="once more"))
+    assert len(server.requests) == 1 and facts(kb)["described"] == 1
 
 
 def test_orders_that_stand_in_a_picture_are_not_passed_on(pdf_kb: Kb) -> None:
