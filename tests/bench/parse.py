@@ -191,11 +191,12 @@ def memory(pages: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         path = made.long_report(Path(folder) / "long.pdf", pages)
         code = (
-            "import resource, sys; from pathlib import Path; from pipelines.parse.dispatch import parse_file;"
+            "import re, sys, time; from pathlib import Path; from pipelines.parse.dispatch import parse_file;"
             "from pipelines.parse.settings import ParseSettings; p = Path(sys.argv[1]);"
             "d = parse_file(p, name=p.name, ocr=None, settings=ParseSettings());"
-            "print(len(d.pages), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,"
-            "resource.getrusage(resource.RUSAGE_SELF).ru_utime)"
+            # Not `ru_maxrss`, which a process takes over from the one that started it.
+            "peak = re.search(r'VmHWM:\\s+(\\d+)', Path('/proc/self/status').read_text())[1];"
+            "print(len(d.pages), int(peak) // 1024, time.process_time())"
         )
         done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
     read, peak, cpu = done.stdout.split()
