@@ -169,8 +169,9 @@ class VectorIndex(Protocol):
         """Best first, BM25 score; empty where the server has no sparse vectors. Only rows that share a token."""
         ...
 
-    def states(self, collection: str) -> Iterator[RowState]:
-        """Every row that the index really holds (strong count first, then iterated until both agree)."""
+    def states(self, collection: str, ids: Sequence[str] | None = None) -> Iterator[RowState]:
+        """Every row that the index really holds (strong count first, then iterated until both agree); of `ids` only,
+        where they are given. Strongly consistent."""
         ...
 
     def fetch(self, collection: str, ids: Sequence[str]) -> list[IndexRow]:

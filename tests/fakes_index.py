@@ -73,8 +73,8 @@ class FakeIndex:
                 scores[key] = scores.get(key, 0.0) + part
         return _best({key: s for key, s in scores.items() if admits(self._held(collection)[key], where)}, limit)
 
-    def states(self, collection: str) -> Iterator[RowState]:
-        for row in list(self._held(collection).values()):
+    def states(self, collection: str, ids: Sequence[str] | None = None) -> Iterator[RowState]:
+        for row in list(self._held(collection).values()) if ids is None else self.fetch(collection, ids):
             yield RowState(id=row.id, born=row.born, died=row.died, acl=row.acl)
 
     def fetch(self, collection: str, ids: Sequence[str]) -> list[IndexRow]:
@@ -142,9 +142,9 @@ class FileIndex(FakeIndex):
         self._load()
         return super().lexical(collection, tokens, where, limit)
 
-    def states(self, collection: str) -> Iterator[RowState]:
+    def states(self, collection: str, ids: Sequence[str] | None = None) -> Iterator[RowState]:
         self._load()
-        return super().states(collection)
+        return super().states(collection, ids)
 
     def fetch(self, collection: str, ids: Sequence[str]) -> list[IndexRow]:
         self._load()

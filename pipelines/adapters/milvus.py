@@ -123,28 +123,31 @@ class MilvusIndex:
         # Lite gives BM25 as a distance, with a minus.
         return [IndexHit(id=hit.id, score=abs(hit.score)) for hit in hits if hit.score]
 
-    def states(self, collection: str) -> Iterator[RowState]:
+    def states(self, collection: str, ids: Sequence[str] | None = None) -> Iterator[RowState]:
+        fields = list(RowState.model_fields)
+        rows = self._all(collection, fields) if ids is None else self._rows(collection, ids, fields)
+        return (RowState(**{field: row[field] for field in fields}) for row in rows)
+
+    def _all(self, collection: str, fields: list[str]) -> list[dict[str, Any]]:
         # Old servers iterate at the client's clock: rows may be missing for a moment, so wait until the count agrees.
-        fields = ["id", "born", "died", "acl"]
         for attempt in range(20):
             want = self._call(lambda client: _count(client, collection), collection)
             rows = self._call(lambda client: _iterate(client, collection, fields), collection)
             if len(rows) == want:
-                yield from (RowState(**{field: row[field] for field in fields}) for row in rows)
-                return
+                return rows
             time.sleep(0.05 * (attempt + 1))
         raise Transient(Code.INDEX_DOWN, f"the index counts {want} rows in {collection} but shows {len(rows)}")
 
     def fetch(self, collection: str, ids: Sequence[str]) -> list[IndexRow]:
         names = list(IndexRow.model_fields)
-        found: list[IndexRow] = []
+        return [
+            IndexRow(**{**{name: row[name] for name in names}, "vector": tuple(map(float, row["vector"]))})
+            for row in self._rows(collection, ids, names)
+        ]
+
+    def _rows(self, collection: str, ids: Sequence[str], fields: list[str]) -> Iterator[dict[str, Any]]:
         for part in _parts(ids):
-            rows = self._call(partial(_query, collection=collection, ids=part, fields=names), collection)
-            found += [
-                IndexRow(**{**{name: row[name] for name in names}, "vector": tuple(map(float, row["vector"]))})
-                for row in rows
-            ]
-        return found
+            yield from self._call(partial(_query, collection=collection, ids=part, fields=fields), collection)
 
     def delete(self, collection: str, ids: Sequence[str]) -> None:
         with self._writing():

@@ -50,7 +50,7 @@ def delete_rows(app: "App", held: Sequence[Collection], rows: Sequence[str]) -> 
         app.index().ensure(one.name, one.dimension)
         with app.database.lock(f"index-{app.kb}", wait=True):
             app.index().delete(one.name, rows)
-        if left := app.index().fetch(one.name, rows):
+        if left := list(app.index().states(one.name, rows)):
             raise SluiceError(Code.ERASURE_INCOMPLETE, f"{len(left)} rows are still in {one.name}")
         counts[f"index {one.name}"] = len(rows)
         app.checkpoint("forget.index")

@@ -62,7 +62,7 @@ def verify(app: "App", collection: Collection, rows: Iterable[Any], what: str) -
     """Read the rows back by key, strongly consistent; returns how many. Raises SluiceError(RELEASE_READ_BACK)."""
     read = 0
     for batch in batches(rows):
-        held = {row.id: row.born for row in app.index().fetch(collection.name, [row.id for row in batch])}
+        held = {row.id: row.born for row in app.index().states(collection.name, [row.id for row in batch])}
         if missing := [row.id for row in batch if held.get(row.id) != row.born]:
             raise SluiceError(
                 Code.RELEASE_READ_BACK, f"{len(missing)} rows of {what} are not in the index: {missing[:3]}"

@@ -110,6 +110,7 @@ def test_a_second_write_replaces_and_a_delete_removes(index: VectorIndex, name: 
     assert len(states) == BATCH_ROWS + 4
     assert (states["1@1"], states["2@1"]) == (7, FOREVER)
     assert index.fetch(name, ["2@1", "0@1"]) == [row("2@1")]
+    assert [state.id for state in index.states(name, ["2@1", "0@1"])] == ["2@1"]
 
 
 def test_a_collection_that_is_not_there_is_said_so_and_not_made_by_a_reader(index: VectorIndex) -> None:
