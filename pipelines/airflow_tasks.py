@@ -10,7 +10,6 @@ from pipelines.review.quarantine import Kind
 
 MAX_BATCHES = 1000
 """Airflow maps a task over at most 1024 values (`[core] max_map_length`)."""
-BODY_ITEMS = 50
 
 
 def plan(form: Mapping[str, Any], run: str, actor: str) -> list[list[str]]:
@@ -176,6 +175,7 @@ def prepare(number: int, escalated: bool = False) -> dict[str, Any]:
     """The policies are asked first. `ask`: whether a person has to decide; `users`, `hours`, `body`: whom to ask, how
     long, and what they see, as Markdown; `next`: the run that asks about what was left out, as in `decide`."""
     from pipelines.report import views
+    from pipelines.report.summary import summary
     from pipelines.review import decide, policy
 
     app = _wired(POLICY)
@@ -186,28 +186,9 @@ def prepare(number: int, escalated: bool = False) -> dict[str, Any]:
     approved, rest = (True, None) if state == "approved" else decide.approve_by_policy(app, number)
     asked = policy.question(app, number, escalated)
     with app.database.read() as tx:
-        body = _body(views.release(tx, app.kb, number))
+        body = summary(tx, app.kb, number)
     following = {"conf": {"release": rest}, "run": f"release-{rest}"} if rest else None
     return {"ask": not approved, "body": body, "users": list(asked.users), "hours": asked.hours, "next": following}
-
-
-def _body(shown: Mapping[str, Any]) -> str:
-    items = shown["items"]
-    changes = [str(one["change"]) for one in items]
-    counts = ", ".join(f"{changes.count(change)} {change}" for change in sorted(set(changes)))
-    page = f"/plugin/knowledge-base/knowledge-base/releases/{shown['release']}/review"
-    lines = [
-        f"{len(items)} documents: {counts}. [Review them beside what readers see now]({page})",
-        "",
-        "| source | document | change | risk | decision |",
-    ]
-    lines.append("|---|---|---|---|---|")
-    for one in items[:BODY_ITEMS]:
-        risk = ", ".join(one["risk"]) or "none"
-        lines.append(f"| {one['source']} | `{one['document']}` | {one['change']} | {risk} | {one['decision']} |")
-    if len(items) > BODY_ITEMS:
-        lines.append(f"\n… and {len(items) - BODY_ITEMS} more: `sluice release show {shown['release']}`")
-    return "\n".join(lines)
 
 
 def decide(number: int, answer: Mapping[str, Any], escalated: bool = False) -> dict[str, Any]:

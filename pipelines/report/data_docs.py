@@ -64,6 +64,9 @@ def contained(html: str) -> str:
     tree = LexborHTMLParser(html)
     for node in tree.css("script, link, style, iframe, object, embed, img, base, footer, meta[http-equiv]"):
         node.decompose()
+    for node in tree.css(".card"):  # buttons that only a script could answer
+        if (head := node.css_first(".card-header")) and head.text(strip=True) == "Actions":
+            node.decompose()
     for node in tree.css("*"):
         for name in list(node.attributes):
             if name.lower().startswith("on") or (name == "href" and _outside(node.attributes[name] or "")):

@@ -18,14 +18,16 @@ from sluice_ui.context import SignIn, context, guard
 from sluice_ui.host import Host
 from sluice_ui.nav import EXTRA_MODULES, entries
 from sluice_ui.security import HEADERS
+from sluice_ui.warmth import Warmth
 
 STATUS = {Conflict: 409, Misconfigured: 422, Transient: 503}
 
 
-def create_app(host: Host, wired: Callable[[], App]) -> FastAPI:
-    """`wired` gives the application of this installation; it is called for each request and may be cached."""
+def create_app(host: Host, wired: Callable[[], App], load: Callable[[], None] = lambda: None) -> FastAPI:
+    """`wired` gives the application of this installation; it is called for each request and may be cached. `load` makes
+    its search ready; it is called once, behind the first page of a release."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, dependencies=[Depends(guard)])
-    app.state.host, app.state.wired = host, wired
+    app.state.host, app.state.wired, app.state.warmth = host, wired, Warmth(load)
     for module in (*(one.module for one in entries()), *EXTRA_MODULES):
         app.include_router(import_module(f"sluice_ui.routes.{module}").router)
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"))

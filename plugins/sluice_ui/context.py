@@ -18,6 +18,7 @@ from sluice_ui.i18n import LANGUAGES, Translator, language_of, when
 from sluice_ui.markup import safe_table
 from sluice_ui.nav import entries
 from sluice_ui.security import Viewer, csrf_token, csrf_valid, same_origin, viewer
+from sluice_ui.warmth import Warmth
 
 
 class SignIn(Exception):
@@ -96,6 +97,12 @@ class Context:
             "done": self.request.query_params.get("done", ""),
             "run": self.request.query_params.get("run", ""),
         }
+
+    @property
+    def warmth(self) -> Warmth:
+        """The search model of this server."""
+        found: Warmth = self.request.app.state.warmth
+        return found
 
     def goto(self, path: str, **query: Any) -> RedirectResponse:
         """After a form was taken in."""

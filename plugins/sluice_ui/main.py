@@ -17,4 +17,10 @@ def _wired() -> App:
     return made
 
 
-app = create_app(AirflowHost(), _wired)
+def _load() -> None:
+    from pipelines.serve import warm
+
+    warm(_wired())
+
+
+app = create_app(AirflowHost(), _wired, _load)

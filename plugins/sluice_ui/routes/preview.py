@@ -13,6 +13,10 @@ from sluice_ui.context import Page
 
 router = APIRouter()
 TOP = 8
+PATIENCE = 2.0
+"""Seconds that a question waits for the search model, before the page says that it is loading."""
+AGAIN = 3
+"""Seconds until that page asks again."""
 
 
 @router.get("/releases/{number}/preview")
@@ -25,7 +29,8 @@ def show(page: Page, number: int, q: str = "") -> Response:
         raise page.missing()
     now: tuple[Hit, ...] = ()
     then: tuple[Hit, ...] = ()
-    if q.strip():
+    ready = page.warmth.ready(PATIENCE if q.strip() else 0)
+    if ready and q.strip():
         found = find(page.app, q, page.scope.reader, None, TOP)[1]
         now = found.hits if found else ()
         planned = preview(page.app, number, q, page.scope.reader, TOP)
@@ -35,7 +40,10 @@ def show(page: Page, number: int, q: str = "") -> Response:
     after = [(hit, ranks.get(hit.passage.chunk), _edit(texts.get(hit.passage.chunk), hit)) for hit in then]
     kept = {hit.passage.chunk for hit in then}
     before = [(hit, hit.passage.chunk in kept) for hit in now]
-    return page.page("preview.html", line=line, live=live, q=q, before=before, after=after)
+    shown = page.page("preview.html", line=line, live=live, q=q, before=before, after=after, loading=not ready)
+    if q.strip() and not ready:
+        shown.headers["Refresh"] = str(AGAIN)
+    return shown
 
 
 def _edit(before: str | None, hit: Hit) -> tuple[Piece, ...]:

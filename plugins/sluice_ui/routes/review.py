@@ -33,6 +33,7 @@ def show_queue(
     page: Page, number: int, group: Group = "look", risk: str = "", source: str = "", start: int = Query(0, ge=0)
 ) -> Response:
     """One group of the queue, filtered; the others as counts."""
+    page.warmth.begin()
     with page.app.database.read() as tx:
         line = release_line(tx, page.scope, number)
         if line is None:
