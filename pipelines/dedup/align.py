@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from pipelines.dedup.changes import Found, changes
 from pipelines.dedup.marks import marks
-from pipelines.dedup.tokens import fold, tokenise
+from pipelines.dedup.normalise import fold
+from pipelines.dedup.tokens import tokenise
 
 _SENTENCE = re.compile(r"[^。！？；!?;\n\r|]*[。！？；!?;\n\r|\s]+|[^。！？；!?;\n\r|]+$")
 _LETTER = re.compile(r"[^\W\d_]")

@@ -56,13 +56,12 @@ class Region(NamedTuple):
 
 def changes(a: Tokens, b: Tokens) -> tuple[tuple[Found, ...], tuple[Found, ...]]:
     """Differing regions in order with offsets of the raw texts; and of them, whole added sentences or lines."""
-    regions = _regions(a, b)
+    regions = (Region(0, 0, 0, 0), *_regions(a, b), Region(len(a), len(a), len(b), len(b)))
     found: list[Found] = []
     added: list[Found] = []
-    for at, region in enumerate(regions):
-        before = regions[at - 1] if at else Region(0, 0, 0, 0)
-        after = regions[at + 1] if at + 1 < len(regions) else Region(len(a), len(a), len(b), len(b))
-        moved = _as_sentences(a, b, region, before, after)
+    for before, region, after in zip(regions, regions[1:], regions[2:], strict=False):
+        one_sided = region.i == region.j or region.k == region.m
+        moved = _as_sentences(a, b, region, before, after) if one_sided else None
         found.append(_found("text" if moved else _slot(a, b, region), a, b, moved or region))
         if moved:
             added.append(found[-1])
@@ -73,13 +72,11 @@ def _regions(a: Tokens, b: Tokens) -> list[Region]:
     from rapidfuzz.distance import Levenshtein
 
     regions: list[Region] = []
-    for op in Levenshtein.opcodes(a.keys, b.keys):
-        if op.tag == "equal":
-            continue
-        if regions and regions[-1].j == op.src_start and regions[-1].m == op.dest_start:
-            regions[-1] = Region(regions[-1].i, op.src_end, regions[-1].k, op.dest_end)
-        else:
-            regions.append(Region(op.src_start, op.src_end, op.dest_start, op.dest_end))
+    i = k = 0
+    for j, m, size in Levenshtein.editops(a.keys, b.keys).as_matching_blocks():
+        if (i, k) != (j, m):
+            regions.append(Region(i, j, k, m))
+        i, k = j + size, m + size
     return regions
 
 
@@ -88,10 +85,8 @@ def _as_sentences(a: Tokens, b: Tokens, region: Region, before: Region, after: R
     i, j, k, m = region
     if i == j:
         step = _step(b, (k, m), (before.m, after.k), a, i)
-    elif k == m:
-        step = _step(a, (i, j), (before.j, after.i), b, k)
     else:
-        return None
+        step = _step(a, (i, j), (before.j, after.i), b, k)
     if step is None:
         return None
     moved = Region(i + step, j + step, k + step, m + step)
@@ -130,16 +125,18 @@ def _found(kind: Slot, a: Tokens, b: Tokens, region: Region) -> Found:
 
 def _span(tokens: Tokens, start: int, end: int) -> tuple[int, int]:
     if start < end:
-        return tokens.start(start), tokens.end(end - 1)
-    at = tokens.end(start - 1) if start else 0
+        return tokens.token(start).start, tokens.token(end - 1).end
+    at = tokens.token(start - 1).end if start else 0
     return at, at
 
 
 def _slot(a: Tokens, b: Tokens, region: Region) -> Slot:
     """The gravest kind of word that differs."""
+    if region.j - region.i == region.m - region.k == 1:
+        kind = a.token(region.i).kind
+        if kind in _FIGURES and kind == b.token(region.k).kind:
+            return kind
     left, right = a[region.i : region.j], b[region.k : region.m]
-    if len(left) == len(right) == 1 and left[0].kind == right[0].kind and left[0].kind in _FIGURES:
-        return left[0].kind
     ours, theirs = _joined(left), _joined(right)
     if ours == theirs:
         return "text"

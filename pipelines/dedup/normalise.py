@@ -14,9 +14,31 @@ _SIGNED = re.compile(r"[-−]?\d+(?:[.,:/-]\d+)*%?")
 _DIGIT = re.compile(r"\d")
 
 
+class _Folding(dict[str, str]):
+    """Compatibility forms of one character for one: the length stays, so offsets stay."""
+
+    def __missing__(self, character: str) -> str:
+        plain = unicodedata.normalize("NFKC", character)
+        self[character] = plain if len(plain) == 1 else character
+        return self[character]
+
+
+_FOLDING = _Folding()
+
+
+def fold(text: str) -> str:
+    """Width folded, length kept."""
+    return text if text.isascii() else "".join(map(_FOLDING.__getitem__, text))
+
+
+def nfkc(text: str) -> str:
+    """NFKC. Of a folded text it is the same, and mostly it is that text: to see so is cheaper than to make it."""
+    return unicodedata.normalize("NFKC", fold(text))
+
+
 def normalise(text: str) -> str:
     """NFKC, lower case, without punctuation and space."""
-    return _NOISE.sub("", unicodedata.normalize("NFKC", text).lower())
+    return _NOISE.sub("", nfkc(text).lower())
 
 
 def text_digest(text: str, salt: bytes, plain: str | None = None) -> str:
@@ -25,7 +47,7 @@ def text_digest(text: str, salt: bytes, plain: str | None = None) -> str:
     A text of signs alone keeps them, and so do numbers: `1.5` and `15`, `-3` and `3` must not be one text.
     """
     plain = normalise(text) if plain is None else plain
-    folded = unicodedata.normalize("NFKC", text)
+    folded = nfkc(text)
     # Most texts have no number, and a search for one digit is a tenth of the other's cost.
     numbers = _SIGNED.findall(folded) if _DIGIT.search(folded) else ()
     return digest(salt, plain or text, *(number for number in numbers if not number.isdigit()))

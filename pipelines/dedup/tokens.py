@@ -1,13 +1,14 @@
 """Words of a raw text with their kind and place: what two texts are compared by."""
 
 import re
-import unicodedata
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate
 from typing import Literal, NamedTuple, overload
 
 from pipelines.dedup.marks import EVERYDAY, skeleton
+from pipelines.dedup.normalise import fold
 
 Slot = Literal["number", "date", "amount", "code", "name", "organisation", "negation", "modal", "text"]
 
@@ -24,9 +25,9 @@ class Token(NamedTuple):
 
 
 _WORD = re.compile(
-    r"[$€£¥￥]?[-+−]?\d++(?:[.:/-]\d++|,\d{3}(?!\d))*+(?:[%‰]|(?![A-Za-z]))"
+    r"[^\x00-\x7f\W\d]+|[$€£¥￥]?[-+−]?\d++(?:[.:/-]\d++|,\d{3}(?!\d))*+(?:[%‰]|(?![A-Za-z]))"
     r"|[A-Za-z0-9]*\d[A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*|[A-Za-z]+(?:[-_.][A-Za-z0-9]*\d[A-Za-z0-9]*)+"
-    r"|[A-Z]?[a-z]+(?:['’][a-z]+)?|[A-Z]+(?![a-z])(?:['’][A-Z]+)?|[A-Z]|[^\x00-\x7f\W\d]+|\d+"
+    r"|[A-Z]?[a-z]+(?:['’][a-z]+)?|[A-Z]+(?![a-z])(?:['’][A-Z]+)?|[A-Z]|\d+"
 )
 _BOUNDARY = re.compile(r"[。！？；!?;\n\r|•]|\*\*|\s[*\-]\s|[.:：](?:\s|$)")
 _HAN = re.compile(r"[\u3400-\u9fff]")
@@ -51,21 +52,13 @@ COMPANY = re.compile(
 _NAME_TAGS = frozenset(("nr", "ns", "nrt", "nrfg"))
 
 
-class _Folding(dict[int, str]):
-    """Compatibility forms of one character for one: the length stays, so offsets stay."""
+class _Run(NamedTuple):
+    """Words that touch one another: folded keys, parts of speech, and where each begins in the run; the end of the last
+    one comes last."""
 
-    def __missing__(self, code: int) -> str:
-        plain = unicodedata.normalize("NFKC", chr(code))
-        self[code] = plain if len(plain) == 1 else chr(code)
-        return self[code]
-
-
-_FOLDING = _Folding()
-
-
-def fold(text: str) -> str:
-    """Width folded, length kept."""
-    return text if text.isascii() else text.translate(_FOLDING)
+    keys: tuple[str, ...]
+    tags: tuple[str, ...]
+    edges: tuple[int, ...]
 
 
 class Tokens(Sequence[Token]):
@@ -74,39 +67,23 @@ class Tokens(Sequence[Token]):
     def __init__(self, folded: str) -> None:
         self.keys: list[str] = []
         self._folded = folded
-        self._clear: list[str] = []
-        self._starts: list[int] = []
-        self._tags: list[str] = []
+        self._firsts: list[int] = []
+        self._runs: list[tuple[int, _Run]] = []
         self._opens: set[int] = set()
+        self._made: dict[int, Token] = {}
 
-    def add(self, word: str, tag: str, start: int, opens: bool) -> None:
-        """A word of any script."""
+    def add(self, run: _Run, start: int, opens: bool) -> None:
+        """A run of words that begins at `start`."""
+        first = len(self.keys)
         if opens:
-            self._opens.add(len(self.keys))
-        self._clear.append(word)
-        self._starts.append(start)
-        self._tags.append(tag)
-        self.keys.append(_THOUSANDS.sub("", word.lower().replace("’", "'")))
-
-    def add_chinese(self, words: Sequence[tuple[str, str]], start: int, opens: bool) -> None:
-        """Words and tags that touch one another."""
-        if opens:
-            self._opens.add(len(self.keys))
-        clear, tags = zip(*words, strict=True)
-        self._clear += clear
-        self._tags += tags
-        self.keys += map(str.lower, clear)
-        self._starts += list(accumulate(map(len, clear), initial=start))[:-1]
-
-    def start(self, at: int) -> int:
-        return self._starts[at]
-
-    def end(self, at: int) -> int:
-        return self._starts[at] + len(self._clear[at])
+            self._opens.add(first)
+        self._firsts.append(first)
+        self._runs.append((start, run))
+        self.keys += run.keys
 
     def in_title(self, at: int) -> bool:
         """Whether a word stands between 《 and 》."""
-        start = self._starts[at]
+        start = self.token(at).start
         return self._folded.rfind("《", 0, start) > self._folded.rfind("》", 0, start)
 
     def opens(self, at: int) -> bool:
@@ -123,12 +100,21 @@ class Tokens(Sequence[Token]):
 
     def __getitem__(self, at: int | slice) -> Token | list[Token]:
         if isinstance(at, slice):
-            return [self._token(one) for one in range(*at.indices(len(self.keys)))]
-        return self._token(at)
+            return [self.token(one) for one in range(*at.indices(len(self.keys)))]
+        return self.token(at)
 
-    def _token(self, at: int) -> Token:
-        start, end, key, tag = self._starts[at], self.end(at), self.keys[at], self._tags[at]
-        return Token(key, _kind(self._folded[start:end], key, tag), start, end, at in self._opens, tag)
+    def token(self, at: int) -> Token:
+        """The word at a place that is not negative; made once, for what differs from one text differs from others."""
+        if found := self._made.get(at):
+            return found
+        home = bisect_right(self._firsts, at) - 1
+        start, run = self._runs[home]
+        place = at - self._firsts[home]
+        start, end = start + run.edges[place], start + run.edges[place + 1]
+        key, tag = run.keys[place], run.tags[place]
+        found = Token(key, _kind(self._folded[start:end], key, tag), start, end, at in self._opens, tag)
+        self._made[at] = found
+        return found
 
 
 @lru_cache(maxsize=2048)
@@ -136,32 +122,51 @@ def tokenise(text: str) -> Tokens:
     """Latin words, numbers, codes by pattern, Chinese words by rjieba; keys are folded, offsets are the text's own."""
     folded = fold(text)
     clear = skeleton(folded)
-    runs = [run.span() for run in _WORD.finditer(clear)]
-    chinese = _segmented([clear[start:end] for start, end in runs if _HAN.match(clear, start)])
+    spans = [run.span() for run in _WORD.finditer(clear)]
+    words = [clear[start:end] for start, end in spans]
+    chinese = _segmented([word for word in words if _HAN.match(word)])
     found = Tokens(folded)
     last = 0
-    for start, end in runs:
+    for word, (start, end) in zip(words, spans, strict=True):
         opens = not last or _BOUNDARY.search(folded, last, start) is not None
-        if _HAN.match(clear, start):
-            found.add_chinese(next(chinese), start, opens)
-        else:
-            found.add(clear[start:end], "" if clear[start].isascii() else "x", start, opens)
+        found.add(chinese.get(word) or _single(word), start, opens)
         last = end
     return found
 
 
-def _segmented(runs: Sequence[str]) -> Iterator[list[tuple[str, str]]]:
-    """Words and tags of each run. One call for all: a line break parts runs, and no word reaches over it."""
+@lru_cache(maxsize=16384)
+def _single(word: str) -> _Run:
+    """A word of another script."""
+    key = _THOUSANDS.sub("", word.lower().replace("’", "'"))
+    return _Run((key,), ("" if word[0].isascii() else "x",), (0, len(word)))
+
+
+_known: dict[str, _Run] = {}
+_KNOWN = 16384
+"""Runs of Chinese that are kept, some ten megabytes: the clauses of a form come again in each filling."""
+
+
+def _segmented(runs: Sequence[str]) -> dict[str, _Run]:
+    """Words and tags of each run. One call for all new ones: a line break parts runs, and no word reaches over it."""
     import rjieba
 
+    if len(_known) > _KNOWN:
+        _known.clear()
+    found = {run: known for run in runs if (known := _known.get(run))}
+    new = list(dict.fromkeys(run for run in runs if run not in found))
     words: list[tuple[str, str]] = []
-    for one in rjieba.tag("\n".join(runs)) if runs else ():
+    made: list[_Run] = []
+    for one in (*rjieba.tag("\n".join(new)), ("\n", "")) if new else ():
         if one[0] == "\n":
-            yield words
+            clear, tags = zip(*words, strict=True)
+            edges = (0, *accumulate(map(len, clear)))
+            made.append(_Run(tuple(map(str.lower, clear)), tags, edges))
             words = []
         else:
             words.append(one)
-    yield words
+    fresh = dict(zip(new, made, strict=True))
+    _known.update(fresh)
+    return found | fresh
 
 
 @lru_cache(maxsize=65536)
