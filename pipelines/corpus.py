@@ -31,6 +31,13 @@ _LINKED = tuple(
     for side in (_LINK.c.a, _LINK.c.b)
 )
 _UNLINK = delete(_LINK).where(_LINK.c.a == bindparam("one"), _LINK.c.b == bindparam("other"))
+_COUNT = tables.duplicate_count
+_COUNTED = select(_COUNT.c.given, _COUNT.c.gone).where(_COUNT.c.kb == bindparam("whose"))
+_MOVE = (
+    update(_COUNT)
+    .where(_COUNT.c.kb == bindparam("whose"))
+    .values(given=_COUNT.c.given + bindparam("more"), gone=_COUNT.c.gone + bindparam("less"))
+)
 _ADD_TEXT, _ADD_LINK = tables.insert_ignore(_TEXT), tables.insert_ignore(_LINK)
 _AT_ONCE = 480
 """Values in one statement; a server has limits on packets."""
@@ -81,13 +88,12 @@ def purge(app: "App") -> None:
 def _counted(tx: Connection, kb: str, given: int = 0, gone: int = 0) -> int:
     """Count rows that come or go, and say where the count was before. The row is locked until the transaction ends, so
     whoever sees a count sees all rows below it."""
-    table = tables.duplicate_count
-    moved = {"given": table.c.given + given, "gone": table.c.gone + gone}
-    if not tx.execute(update(table).where(table.c.kb == kb).values(moved)).rowcount:
-        tx.execute(tables.insert_ignore(table), {"kb": kb, "given": 0, "gone": 0})
-        tx.execute(update(table).where(table.c.kb == kb).values(moved))
-    column, step = (table.c.given, given) if given else (table.c.gone, gone)
-    return int(tx.execute(select(column).where(table.c.kb == kb)).scalar_one()) - step
+    moved = {"whose": kb, "more": given, "less": gone}
+    if not tx.execute(_MOVE, moved).rowcount:
+        tx.execute(tables.insert_ignore(tables.duplicate_count), {"kb": kb, "given": 0, "gone": 0})
+        tx.execute(_MOVE, moved)
+    now = tx.execute(_COUNTED, {"whose": kb}).one()
+    return int(now.given) - given if given else int(now.gone) - gone
 
 
 def _by_number(tx: Connection, query: Select[Any], numbers: Iterable[int]) -> Iterator[Any]:

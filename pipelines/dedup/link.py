@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pipelines.dedup.postings import NOBODY
 from pipelines.dedup.settings import DedupSettings
-from pipelines.dedup.signature import DIGEST, in_reach
+from pipelines.dedup.signature import DIGEST, WIDTH, in_reach
 from pipelines.dedup.verify import Text, compare_texts, prepared
 from pipelines.ids import number
 from pipelines.ports import DuplicateCorpus
@@ -79,11 +79,13 @@ def _partners(wanted: Set[int], corpus: DuplicateCorpus, settings: DedupSettings
     for at, band in followed:
         partners[int(numbers[at])].add(int(heads[at, band, 0]))
     places, bands, whole = _changed(numbers, rows, heads, large, corpus)
-    before = ~np.isin(whole, numbers)
+    before = ~_among(whole, numbers)
     grown = np.bincount(places[before], minlength=len(bands)) <= most
     displaced: set[int] = set(whole[before & grown[places]].tolist())
     starts = np.searchsorted(places, np.arange(len(bands)))
-    for at in np.flatnonzero(np.isin(bands, _LEADING) & np.isin(whole[starts], numbers)).tolist():
+    leading = np.zeros(WIDTH, dtype=bool)
+    leading[list(_LEADING)] = True
+    for at in np.flatnonzero(leading[bands] & ~before[starts]).tolist():
         members = whole[places == at]
         followers = _followers(members, int(bands[at]), corpus, most)
         partners[int(members[0])].update(followers)
@@ -132,7 +134,9 @@ def _changed(
     bucket was small before. The place of each member's bucket, the band of each bucket, and all members."""
     import numpy as np
 
-    at, bands = np.nonzero(large & np.isin(heads, numbers).any(axis=2))
+    at, bands = np.nonzero(large)
+    ours = _among(heads[at, bands], numbers).any(axis=1)
+    at, bands = at[ours], bands[ours]
     buckets = _unique(bands, rows[at, bands])
     places, whole = corpus.members(buckets[0], buckets[1])
     return places, buckets[0], whole
@@ -154,6 +158,14 @@ def _small(
         alone = ~(shared & large[pairs[0]]).any(axis=1)
         pairs = pairs[:, alone | (shared.sum(axis=1) >= settings.family_bands)]
     return list(zip(numbers[pairs[0]].tolist(), pairs[1].tolist(), strict=True))
+
+
+def _among(values: "Array", ascending: "Array") -> "Array":
+    """Which values are in a sorted array: a tenth of what `np.isin` costs for few of them."""
+    import numpy as np
+
+    at = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
+    return np.asarray(ascending[at] == values)
 
 
 def _unique(ours: "Array", theirs: "Array") -> "Array":

@@ -90,14 +90,14 @@ def heads(parts: Sequence[Segment], rows: "Array", first: int) -> "Array":
     import numpy as np
 
     there = rows != 0
-    wanted, back = np.unique(_keys(rows)[there], return_inverse=True)
+    wanted = _keys(rows)[there]
     found = np.full((len(wanted), first * max(1, len(parts))), NOBODY, dtype=np.int64)
     for number, one in enumerate(parts):
         found[:, number * first : (number + 1) * first] = _first(one, wanted, first)
     if len(parts) > 1:
         found.sort(axis=1)
     shaped = np.full((*rows.shape, first), NOBODY, dtype=np.int64)
-    shaped[there] = found[back, :first]
+    shaped[there] = found[:, :first]
     return shaped
 
 

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pipelines.dedup.normalise import grams, normalise, text_digest
+from pipelines.dedup.normalise import grams, nfkc, plain_of, text_digest
 from pipelines.dedup.settings import DedupSettings
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ def signatures(texts: Sequence[str], settings: DedupSettings, salt: bytes) -> "A
     """A row of WIDTH 32-bit hashes for each text, 0 where there is none; texts alike share one at the same place."""
     import numpy as np
 
-    plains = [normalise(text) for text in texts]
+    folded = [nfkc(text) for text in texts]
+    plains = [plain_of(one) for one in folded]
     rows = np.zeros((len(texts), WIDTH), dtype=np.uint32)
     full = [at for at, plain in enumerate(plains) if plain]
     if full:
@@ -38,7 +39,7 @@ def signatures(texts: Sequence[str], settings: DedupSettings, salt: bytes) -> "A
         made = make([plains[at] for at in full])
         rows[full, : made.shape[1]] = np.maximum(made, 1)
     # The digest is a band of its own: it finds equal texts of any length, also those of signs alone.
-    digests = [int(text_digest(text, salt, plain)[:8], 16) for text, plain in zip(texts, plains, strict=True)]
+    digests = [int(text_digest(text, salt, one)[:8], 16) for text, one in zip(texts, folded, strict=True)]
     rows[:, DIGEST] = np.maximum(np.array(digests, dtype=np.uint32), 1)
     return rows
 
