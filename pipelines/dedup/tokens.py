@@ -142,8 +142,8 @@ def _single(word: str) -> _Run:
 
 
 _known: dict[str, _Run] = {}
-_KNOWN = 16384
-"""Runs of Chinese that are kept, some ten megabytes: the clauses of a form come again in each filling."""
+_KNOWN = 4096
+"""Runs of Chinese that are kept, some megabytes: the clauses of a form come again in each filling."""
 
 
 def _segmented(runs: Sequence[str]) -> dict[str, _Run]:
