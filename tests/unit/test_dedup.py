@@ -1,6 +1,11 @@
+import unicodedata
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pipelines.dedup import compare
+from pipelines.dedup.normalise import fold, nfkc
 from pipelines.dedup.settings import DedupSettings
 
 SETTINGS = DedupSettings()
@@ -57,3 +62,15 @@ def test_an_english_number_word_or_negation_blocks_a_drop() -> None:
 
 def test_an_added_sentence_with_its_own_number_still_contains_the_shorter_text() -> None:
     assert compare(TEXT, TEXT + "本合同一式两份，双方各执一份，自签字盖章之日起生效，有效期为3年。", SETTINGS).drop
+
+
+def test_folding_looks_at_every_character_and_changes_none_but_to_its_own_compatibility_form() -> None:
+    for code in range(0x10000):
+        character = chr(code)
+        plain = unicodedata.normalize("NFKC", character)
+        assert fold(character) == (plain if len(plain) == 1 else character), hex(code)
+
+
+@given(st.text(alphabet=st.sampled_from("ＡＢ１２ａé́ﾊﾞ㎡Ⅳ，。文가\u1100\u1161"), max_size=12))
+def test_the_normal_form_through_folding_is_the_normal_form(text: str) -> None:
+    assert nfkc(text) == unicodedata.normalize("NFKC", text)
