@@ -90,10 +90,14 @@ class SqlLibrary:
 
         found: dict[str, tuple[Contradiction, ...]] = {}
         with self._app.database.read() as tx:
-            for one in rulings(tx, self._app.kb, self.release, chunks, self.acl):
+            for one in rulings(tx, self._app.kb, self.release, chunks, self.acl, *self._planned()):
                 told = Contradiction(other=one.other, conflict=one.conflict, action=one.action, note=one.note)
                 found[one.chunk] = (*found.get(one.chunk, ()), told)
         return found
+
+    def _planned(self) -> tuple[set[str], set[str]]:
+        """Chunks that a preview opens and closes; a release itself has none."""
+        return set(), set()
 
     def state(self) -> Hashable:
         """Every act of governance appends to the audit; rights that a source's new access list gives or takes show in

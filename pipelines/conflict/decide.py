@@ -1,6 +1,6 @@
 """What a person decides about a conflict, and what that means for search."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, get_args
@@ -110,16 +110,24 @@ def suggested(a: Side, b: Side) -> str:
 
 
 def rulings(
-    tx: Connection, kb: str, release: int, chunks: Sequence[str], acl: Sequence[int] | None = None
+    tx: Connection,
+    kb: str,
+    release: int,
+    chunks: Sequence[str],
+    acl: Sequence[int] | None = None,
+    opened: Collection[str] = (),
+    closed: Collection[str] = (),
 ) -> tuple[Ruling, ...]:
     """For chunks that a reader found at `release`. The other side counts only where this reader may see it too:
-    the loser is left out only when the winner can be shown instead. `acl`: access sets of the reader, None for all."""
+    the loser is left out only when the winner can be shown instead. `acl`: access sets of the reader, None for all.
+    `opened`, `closed`: chunks that a preview lays over the release, as this reader would see them."""
     wanted = list(dict.fromkeys(chunks))
     rows: list[Any] = []
     for start in range(0, len(wanted), 500):
         part = wanted[start : start + 500]
         rows += tx.execute(_conflicts(), {"kb": kb, "chunks": part}).all()
     seen = _visible(tx, kb, release, {one for row in rows for one in (row.a, row.b)}, acl)
+    seen = (seen - set(closed)) | set(opened)
     asked = set(wanted)
     found = []
     for row in sorted(rows, key=lambda one: str(one.id)):

@@ -91,6 +91,10 @@ class _PreviewLibrary(SqlLibrary):
         found = super().hydrate([one for one in ids if one not in self._staged.rows and one not in self._staged.closed])
         return found | {one: self._staged.rows[one].passage for one in ids if self.shows(one)}
 
+    def _planned(self) -> tuple[set[str], set[str]]:
+        opened = {row.passage.chunk for id_, row in self._staged.rows.items() if self.shows(id_)}
+        return opened, {id_.partition("@")[0] for id_ in self._staged.closed}
+
     def shows(self, id_: str) -> bool:
         """Whether this reader would see a passage of the release."""
         row = self._staged.rows.get(id_)
