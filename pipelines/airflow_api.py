@@ -1,6 +1,7 @@
 """A small client of Airflow's REST API v2: trigger a DAG, wait for it, answer its questions."""
 
 import json
+import secrets
 import time
 import urllib.error
 import urllib.parse
@@ -10,8 +11,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from pipelines.errors import Code, Conflict, Misconfigured, Transient
+from pipelines.errors import Code, Conflict, Misconfigured, SluiceError, Transient
 
+PAUSES = (1, 2, 4)
+"""Seconds before a call that failed on Airflow's side is made again."""
 SETTLE_SECONDS = 5.0
 """An answer within about two seconds of the question can fail the task (seen on 3.3.2; 3 s and more never did)."""
 
@@ -81,8 +84,17 @@ class Airflow:
 
     def trigger(self, dag: str, conf: Mapping[str, Any] | None = None) -> Run:
         """Start a run with these form values. Raises Misconfigured where the form refuses them."""
-        made = self._api("POST", f"dags/{_quote(dag)}/dagRuns", {"logical_date": None, "conf": dict(conf or {})})
-        return Run(dag, str(made["dag_run_id"]))
+        # The name is ours, so that a call which may have been done can be made again.
+        run = Run(dag, f"manual__{secrets.token_hex(8)}")
+        body = {"dag_run_id": run.id, "logical_date": None, "conf": dict(conf or {})}
+        try:
+            self._api("POST", f"dags/{_quote(dag)}/dagRuns", body)
+        except Conflict as taken:
+            try:
+                self.state(run)
+            except SluiceError:
+                raise taken from None
+        return run
 
     def state(self, run: Run) -> str:
         """`queued`, `running`, `success` or `failed`."""
@@ -132,13 +144,11 @@ class Airflow:
         self._api("PATCH", place, {"chosen_options": list(options), "params_input": dict(params or {})})
 
     def _api(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        # SQLite is locked at times while the scheduler writes (503): those calls are made again.
-        for pause in (1, 2, 4):
+        # SQLite is locked at times while the scheduler writes (500, 503): those calls are made again.
+        for pause in PAUSES:
             try:
                 return _call(method, f"{self.url}/api/v2/{path}", body, self.token())
             except Transient:
-                if method == "POST":
-                    raise  # it may have been done
                 time.sleep(pause)
         return _call(method, f"{self.url}/api/v2/{path}", body, self.token())
 

@@ -9,9 +9,11 @@ from pipelines.conflict.decide import decide, rulings
 from pipelines.conflict.judge import Judgement
 from pipelines.conflict.views import conflict, conflicts
 from pipelines.errors import Code, Conflict
+from pipelines.library import Reader
 from pipelines.lifecycle import verify_audit
 from pipelines.publish.rows import live_release
 from pipelines.report import views
+from pipelines.review.preview import preview
 from tests.fakes import FakeLanguageModel
 from tests.flow.conftest import Kb
 
@@ -165,3 +167,15 @@ def test_numbered_things_and_fillings_of_one_template_are_no_conflicts(kb: Kb) -
     put(kb, "Ivy", yard.format(title="Ivy", n=90, lorries=321).replace("opens at six", "closes after seven"))
     kb.release()
     assert listed(kb) == []
+
+
+def test_a_preview_drops_the_loser_among_passages_that_only_its_release_shows(kb: Kb) -> None:
+    put(kb, "spa", NEAR)
+    kb.release()
+    put(kb, "rules", RULE.format(title="Travel rules", limit=120))
+    put(kb, "guide", RULE.format(title="Guide for travellers", limit=150))
+    number = int(kb.sync().built.number or 0)
+    winner = decide(kb.app, listed(kb)[0]["conflict"], "newest", "newer")["winner"]
+    result = preview(kb.app, number, "hotel limit for a business trip", Reader())
+    assert result is not None
+    assert [hit.passage.chunk for hit in result.hits if "euros" in hit.passage.text] == [winner]

@@ -13,6 +13,7 @@ from pipelines.publish.forget import forget
 from pipelines.settings import LlmSettings
 from pipelines.vault import reveal
 from sql import tables
+from tests.fakes_model import ModelServer, says
 from tests.flow.conftest import Kb
 
 PHONE = "13812345678"
@@ -55,17 +56,19 @@ def test_an_erasure_empties_the_vault_of_its_document(kb: Kb) -> None:
         reveal(kb.app, token, "too late")
 
 
-class Counting(OpenAILanguageModel):
-    """The real client and its cache; only the request is made up."""
-
-    def _send(self, messages, reply):
-        self.calls += 1
-        return '{"keywords": ["Lunch"], "entities": [], "relations": []}', True
-
-
 def test_an_edit_asks_the_model_about_the_new_passage_only_and_erasure_empties_the_cache(kb: Kb) -> None:
-    model = Counting(LlmSettings(base_url="http://127.0.0.1:1", model="m"), StoredReplies(kb.app.database))
-    kb.app = replace(kb.app, llm=lambda: model)
+    reply = says('{"keywords": ["Lunch"], "entities": [], "relations": []}')
+    with ModelServer([reply]) as server:
+        settings = LlmSettings(base_url=server.url, model="m")
+        model = OpenAILanguageModel(settings, StoredReplies(kb.app.database))
+        kb.app = replace(kb.app, llm=lambda: model)
+        try:
+            asked_and_erased(kb)
+        finally:
+            model.close()
+
+
+def asked_and_erased(kb: Kb) -> None:
     first = kb.sync().as_json()["calls"]["llm"]
     assert first == 10
     assert kb.sync(full=True).as_json()["calls"]["llm"] == 0
